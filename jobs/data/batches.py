@@ -15,14 +15,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from coterie.base.errors import DataError
+from coterie.jobs.data.require import require_columns
 from coterie.jobs.data.scaled import with_spelling
-from coterie.jobs.data.sources import (
-    CsvFile,
-    ParquetFile,
-    Source,
-    Spelt,
-    require_columns,
-)
+from coterie.jobs.data.sources import CsvFile, ParquetFile, Source, Spelt
 from coterie.jobs.data.text_form import as_text
 
 _BLOCK = 1 << 24  # bytes of a CSV file that are parsed together
@@ -81,7 +76,7 @@ def _csv(source: CsvFile, columns: list[str], block: int) -> Iterator[pa.Table]:
         with source.stream(columns, block, threads=block == _BLOCK) as reader:
             for batch in reader:
                 yield pa.table(batch)
-    except pa.ArrowInvalid:
+    except (pa.ArrowInvalid, UnicodeError):
         source.read(columns)  # raises an error with the row that cannot be read
         raise DataError(f"{source}: cannot be read piece by piece") from None
 

@@ -21,7 +21,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from coterie.base.errors import DataError
-from coterie.jobs.data.sources import require_columns
+from coterie.jobs.data.require import require_columns
 from coterie.jobs.data.text_form import as_text, empty_to_null
 
 _CONNECT_SECONDS = 10

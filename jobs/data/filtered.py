@@ -28,7 +28,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from coterie.base.errors import DataError, UsageError
-from coterie.jobs.data.sources import MissingColumnsError, Source, parse_source
+from coterie.jobs.data.require import MissingColumnsError
+from coterie.jobs.data.sources import Source, parse_source
 from coterie.jobs.file.document import Node, Section
 from coterie.jobs.file.job import PartyEntry
 

@@ -19,7 +19,6 @@ value and the empty text are both null. Only the requested columns are read.
 from __future__ import annotations
 
 import csv
-import difflib
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -33,13 +32,18 @@ import pyarrow.parquet as pq
 from coterie.anonymity.table.scales import PLAIN, Spelling
 from coterie.base.errors import DataError, UsageError
 from coterie.base.text import numbered
+from coterie.jobs.data.encodings import UTF8, encoding_of, guessed, is_encoding, other_kind
+from coterie.jobs.data.require import MissingColumnsError, require_columns
 from coterie.jobs.data.scaled import with_spelling
 from coterie.jobs.data.text_form import as_text
+from coterie.jobs.data.workbooks import SUFFIXES as SPREADSHEETS
+from coterie.jobs.data.workbooks import Workbook
 from coterie.jobs.file.document import Node, Section
 
-_SUFFIXES = {".csv": "csv", ".parquet": "parquet", ".pq": "parquet"}
+_SUFFIXES = {".csv": "csv", ".parquet": "parquet", ".pq": "parquet"} | dict.fromkeys(
+    SPREADSHEETS, "excel"
+)
 _DELIMITERS = (";", "\t", "|", ",", ":")
-_COLUMNS_SHOWN = 12
 
 
 class Source(Protocol):
@@ -63,7 +67,7 @@ def parse_source(node: Node, folder: Path) -> Source:
         path = folder / node.text()
         if path.suffix.lower() not in _SUFFIXES:
             raise node.error(
-                f"'{path.name}' ends neither in .csv nor in .parquet; "
+                f"'{path.name}' ends neither in .csv nor in .parquet nor in .xlsx; "
                 "say what it is, as in {sqlite: FILE, table: NAME}"
             )
         return file_source(path)
@@ -115,10 +119,12 @@ class Spelt:
 
 
 def file_source(path: Path) -> Source:
-    """A CSV or Parquet file; its suffix says which."""
+    """A CSV, Parquet or spreadsheet file; its suffix says which."""
     kind = _SUFFIXES.get(path.suffix.lower())
     if kind is None:
-        raise UsageError(f"{path}: a data file ends in .csv or .parquet")
+        raise UsageError(f"{path}: a data file ends in .csv, .parquet or .xlsx")
+    if kind == "excel":
+        return Workbook(path)
     return CsvFile(path) if kind == "csv" else ParquetFile(path)
 
 
@@ -129,10 +135,14 @@ def read_table(path: Path, columns: Sequence[str]) -> pa.Table:
 
 @dataclass(frozen=True)
 class CsvFile:
-    """Comma-separated values with a header, in UTF-8; quotation marks as in RFC 4180."""
+    """Comma-separated values with a header; quotation marks as in RFC 4180.
+
+    Without an `encoding` the file is in UTF-8, or in UTF-16 if it begins with the mark of that.
+    """
 
     path: Path
     delimiter: str = ","
+    encoding: str = ""
 
     def __str__(self) -> str:
         return str(self.path)
@@ -145,10 +155,27 @@ class CsvFile:
             return self._parse(columns, threads=True)
         except pa.ArrowInvalid:
             pass
+        except UnicodeError:
+            raise self._wrong_encoding() from None
         try:  # again in one thread, so that Arrow reports the row
             return self._parse(columns, threads=False)
         except pa.ArrowInvalid as error:
-            raise _explained(str(error), header, str(self)) from None
+            hint = self._hint() if "UTF8" in str(error) else ""
+            raise _explained(str(error), header, str(self), hint) from None
+
+    @property
+    def codec(self) -> str:
+        return self.encoding or encoding_of(self.path)
+
+    def _hint(self) -> str:
+        """The encoding to name."""
+        codec = guessed(self.path)
+        return f"; it looks like {codec}: say data: {{csv: FILE, encoding: {codec}}}, or save it as UTF-8"
+
+    def _wrong_encoding(self) -> DataError:
+        if self.codec == UTF8:
+            return DataError(f"{self}: not a CSV file in UTF-8{self._hint()}")
+        return DataError(f"{self}: not a text in the encoding '{self.codec}'")
 
     def check_header(self, columns: Sequence[str]) -> list[str]:
         """The header, which must have each of the columns once."""
@@ -163,13 +190,17 @@ class CsvFile:
         """The header as it stands, also where a column is in it twice."""
         try:
             # Arrow finds a wrong byte further down, and reports its row.
-            with self.path.open(encoding="utf-8-sig", newline="", errors="surrogateescape") as text:
+            if kind := other_kind(self.path):
+                raise DataError(f"{self}: is {kind}")
+            codec = self.codec
+            name, errors = ("utf-8-sig", "surrogateescape") if codec == UTF8 else (codec, "strict")
+            with self.path.open(encoding=name, newline="", errors=errors) as text:
                 header = next(csv.reader(text, delimiter=self.delimiter), [])
             " ".join(header).encode()
         except OSError as error:
             raise DataError(f"{self}: {error.strerror}") from None
         except (UnicodeError, csv.Error):
-            raise DataError(f"{self}: not a CSV file in UTF-8") from None
+            raise self._wrong_encoding() from None
         if not header:
             raise DataError(f"{self}: the file is empty; it must begin with a header")
         return header
@@ -186,11 +217,14 @@ class CsvFile:
         """Refuses an unclosed quotation mark, for Arrow would read one value to the file's end."""
         with self.path.open("rb") as content:
             marks = sum(block.count(b'"') for block in iter(lambda: content.read(1 << 20), b""))
-        if marks % 2 == 0:
+        codec = self.codec
+        if marks % 2 == 0 and not codec.startswith("utf-16"):  # where a letter may have such a byte
             return
         row = 0
         try:
-            with self.path.open(encoding="utf-8-sig", newline="") as text:
+            with self.path.open(
+                encoding="utf-8-sig" if codec == UTF8 else codec, newline=""
+            ) as text:
                 for _ in csv.reader(text, delimiter=self.delimiter, strict=True):
                     row += 1
         except UnicodeDecodeError:
@@ -206,7 +240,7 @@ class CsvFile:
             return pa.table({column: pa.array([], pa.string()) for column in columns})
         return pacsv.read_csv(
             self.path,
-            read_options=pacsv.ReadOptions(use_threads=threads),
+            read_options=pacsv.ReadOptions(use_threads=threads, encoding=self.codec),
             parse_options=self._parsing(),
             convert_options=self._conversion(columns),
         )
@@ -217,7 +251,9 @@ class CsvFile:
         """The columns in blocks of so many bytes; threads read some blocks ahead."""
         return pacsv.open_csv(
             self.path,
-            read_options=pacsv.ReadOptions(block_size=block, use_threads=threads),
+            read_options=pacsv.ReadOptions(
+                block_size=block, use_threads=threads, encoding=self.codec
+            ),
             parse_options=self._parsing(),
             convert_options=self._conversion(columns),
         )
@@ -237,7 +273,7 @@ class CsvFile:
         )
 
 
-def _explained(message: str, header: Sequence[str], source: str) -> DataError:
+def _explained(message: str, header: Sequence[str], source: str, hint: str) -> DataError:
     """Arrow's error with the row counted from the first after the header, and the column's name."""
     at = re.search(r"Row #(\d+)", message)
     rows = [int(at[1]) - 1] if at else []
@@ -256,7 +292,7 @@ def _explained(message: str, header: Sequence[str], source: str) -> DataError:
     column = re.search(r"CSV column #(\d+)", message)
     if column and "UTF8" in message:
         name = header[int(column[1])]
-        return DataError("{column} is not UTF-8 text", file=source, column=name, rows=rows)
+        return DataError("{column} is not UTF-8 text" + hint, file=source, column=name, rows=rows)
     # Arrow's own message may contain a value.
     words = " ".join(message.split())
     return DataError("cannot be read: {value}", file=source, rows=rows, value=words)
@@ -294,33 +330,6 @@ class ParquetFile:
         return as_text(table.select(columns), str(self))
 
 
-class MissingColumnsError(DataError):
-    """Wanted columns are missing. Only the data's holder sees in the text which columns exist."""
-
-    def __init__(
-        self, missing: Sequence[str], present: Sequence[str], source: str, delimiter: str = ""
-    ) -> None:
-        names = ", ".join(f"'{column}'" for column in missing)
-        what = f"no column{'s' if len(missing) > 1 else ''} {names}"
-        close = difflib.get_close_matches(missing[0], present, 1, cutoff=0.7)
-        value: str | None = close[0] if close else None
-        hint = "; did you mean {value}?" if close else ""
-        if not close and present:
-            listed = ", ".join(present[:_COLUMNS_SHOWN])
-            more = len(present) - _COLUMNS_SHOWN
-            value = listed + (f" and {more} more" if more > 0 else "")
-            hint = "; it has {value}"
-        if delimiter:
-            shown = "\\t" if delimiter == "\t" else delimiter
-            value = present[0]
-            hint = (
-                "; its one column is {value}: if the values are divided by "
-                f"'{shown}', say data: {{csv: FILE, delimiter: \"{shown}\"}}"
-            )
-        super().__init__(what + hint, file=source, value=value, bare="" if close else what)
-        self.missing = tuple(missing)
-
-
 def read_wanted(source: Source, required: Sequence[str], optional: Sequence[str]) -> pa.Table:
     """The required columns, and of the optional ones those that the source has."""
     try:
@@ -330,28 +339,25 @@ def read_wanted(source: Source, required: Sequence[str], optional: Sequence[str]
         return source.read([*required, *present])
 
 
-def require_columns(
-    wanted: Sequence[str], present: Sequence[str], source: str, delimiter: str = ""
-) -> None:
-    """Raises an error that names the missing columns, and a similar column or all that exist.
-
-    `delimiter` is the mark that probably divides the values, where another one was expected.
-    """
-    missing = [column for column in wanted if column not in present]
-    if missing:
-        raise MissingColumnsError(missing, present, source, delimiter)
-
-
 def _csv(section: Section, place: str, folder: Path) -> Source:
     node = section.optional("delimiter")
     delimiter = "," if node is None else node.text()
     if node is not None and (len(delimiter) != 1 or delimiter in '"\r\n' or ord(delimiter) > 127):
         raise node.error(f"must be one ASCII character, not '{delimiter}'")
-    return CsvFile(folder / place, delimiter)
+    encoding = section.optional("encoding")
+    if encoding is not None and not is_encoding(encoding.text()):
+        raise encoding.error(
+            f"'{encoding.text()}' is no encoding; such are cp1252, latin-1, utf-16"
+        )
+    return CsvFile(folder / place, delimiter, "" if encoding is None else encoding.text())
 
 
 def _parquet(section: Section, place: str, folder: Path) -> Source:
     return ParquetFile(folder / place)
+
+
+def _excel(section: Section, place: str, folder: Path) -> Source:
+    return Workbook(folder / place, section.read("sheet", lambda node: node.text(), None))
 
 
 def _database(section: Section, place: str, folder: Path) -> Source:
@@ -375,6 +381,7 @@ def _database(section: Section, place: str, folder: Path) -> Source:
 _READERS = {
     "csv": _csv,
     "parquet": _parquet,
+    "excel": _excel,
     "sqlite": _database,
     "duckdb": _database,
     "postgresql": _database,

@@ -24,7 +24,8 @@ from coterie.anonymity.table.table import Labels, Table
 from coterie.base.errors import DataError, UsageError
 from coterie.jobs.data.batches import batches, column_names
 from coterie.jobs.data.filtered import source_of
-from coterie.jobs.data.sources import file_source, require_columns
+from coterie.jobs.data.require import require_columns
+from coterie.jobs.data.sources import file_source
 from coterie.jobs.file.document import Node, read_document, read_text
 from coterie.jobs.file.result_file import read_claims
 from coterie.jobs.kinds.identify.verify import read_sets

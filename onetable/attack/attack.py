@@ -20,7 +20,8 @@ from coterie.base.errors import DataError, UsageError
 from coterie.base.text import numbered
 from coterie.jobs.data.batches import column_names
 from coterie.jobs.data.release_file import coded_columns
-from coterie.jobs.data.sources import file_source, require_columns
+from coterie.jobs.data.require import require_columns
+from coterie.jobs.data.sources import file_source
 from coterie.jobs.kinds.integrate.job import IntegrateJob
 from coterie.jobs.run.archive import saved_job, saved_path
 from coterie.onetable.methods.reading import load_table_file

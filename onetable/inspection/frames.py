@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from coterie.base.errors import UsageError
-from coterie.jobs.data.sources import require_columns
+from coterie.jobs.data.require import require_columns
 from coterie.jobs.data.text_form import as_text
 from coterie.onetable.coded import coded_table
 from coterie.onetable.inspection.inspect import inspect_table

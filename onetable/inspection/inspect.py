@@ -30,7 +30,8 @@ from coterie.anonymity.table.taxonomy import taxonomy_of
 from coterie.base.arrays import Codes
 from coterie.base.errors import DataError, UsageError
 from coterie.jobs.data.batches import batches, column_names
-from coterie.jobs.data.sources import file_source, require_columns
+from coterie.jobs.data.require import require_columns
+from coterie.jobs.data.sources import file_source
 from coterie.onetable.coded import CodedColumn, CodedTable, coded_table
 from coterie.onetable.inspection.keys import keys_of
 from coterie.onetable.inspection.revealing import revealing

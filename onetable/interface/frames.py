@@ -33,7 +33,8 @@ from coterie.anonymity.table.taxonomy import Taxonomy, taxonomy_of, with_gap
 from coterie.anonymity.utility.measures import Utility, utility_lines
 from coterie.base.errors import DataError, UsageError
 from coterie.jobs.data.missing import MISSING
-from coterie.jobs.data.sources import Source, file_source, require_columns
+from coterie.jobs.data.require import require_columns
+from coterie.jobs.data.sources import Source, file_source
 from coterie.jobs.data.text_form import as_text
 from coterie.jobs.kinds.integrate.release_table import sorted_table
 from coterie.onetable.methods.generalizing.run import anonymise_prepared

@@ -74,7 +74,7 @@ def _copied(source: CsvFile | ParquetFile, folder: Path) -> Source:
     except OSError as error:
         raise DataError(f"{source}: {error.strerror}") from None
     if isinstance(source, CsvFile):
-        return SpooledCsv(file, source.delimiter, str(source))
+        return SpooledCsv(file, source.delimiter, source.encoding, str(source))
     return SpooledParquet(file, str(source))
 
 

@@ -173,6 +173,10 @@ COMPOSED = {
     ("onetable/prepare.py", "error.bare"),
     ("jobs/run/answers_file.py", "self._source"),  # the steward's own file
     ("jobs/data/sources.py", "hint"),
+    ("jobs/data/sources.py", "self._hint()"),  # the name of an encoding
+    ("jobs/data/sources.py", "self.codec"),
+    ("jobs/data/workbooks.py", "what"),  # one of two fixed texts
+    ("jobs/data/workbooks.py", "error.strerror or 'cannot be read'"),
     ("jobs/data/sources.py", "bare"),
     ("jobs/data/databases.py", "text"),  # of a driver before it has read a row
     ("jobs/matching/identifiers.py", "complaint"),

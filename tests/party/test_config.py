@@ -168,7 +168,7 @@ BAD = {
         {"policy": {"columns": {"share": ["ID"]}}},
         "policy.columns.share: unknown key",
     ),
-    "data of no kind": ({"data": {"excel": "x"}}, "data: must have one of the keys"),
+    "data of no kind": ({"data": {"word": "x"}}, "data: must have one of the keys"),
 }
 
 

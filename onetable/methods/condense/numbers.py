@@ -20,8 +20,8 @@ from coterie.base.errors import DataError
 from coterie.base.text import numbered
 from coterie.jobs.data.attributes import Attribute
 from coterie.jobs.data.missing import DROP, gaps_of, refuse_gaps
+from coterie.jobs.data.require import require_columns
 from coterie.jobs.data.scaled import spelling_of
-from coterie.jobs.data.sources import require_columns
 from coterie.onetable.table_file import TableFile
 
 _EXACT = 2.0**53

@@ -121,9 +121,9 @@ BAD = {
         "bank.csv: No such file or directory",
     ),
     "a table of another kind": (
-        lambda job: change(job, "bank.csv", "bank.xlsx"),
+        lambda job: change(job, "bank.csv", "bank.txt"),
         2,
-        "job.yaml:5: parties.bank.data: 'bank.xlsx' ends neither in .csv nor in .parquet",
+        "job.yaml:5: parties.bank.data: 'bank.txt' ends neither in .csv nor in .parquet nor in .xlsx",
     ),
     "an empty table": (rewrite("bank.csv", ""), 3, "bank.csv: the file is empty"),
     "a wrong column": (

@@ -93,7 +93,7 @@ def test_what_pythons_csv_module_writes_is_read_back(tmp_path_factory, rows):
         (b"ID,A\n1,x\n2,\xff\n", "t.csv: row 2: column 'A' is not UTF-8 text"),
         (b"ID,A\n1,x\n2,'y'\n3,\"z\n4,w\n", "t.csv: row 3: a quotation mark is not closed"),
         (b"ID,A\n1,x\n2," + b"y" * 3_000_000 + b"\n", "t.csv: a row is longer than a megabyte"),
-        (b"\xff\xfeI\0D\0", "t.csv: not a CSV file in UTF-8"),
+        (b"\xff\xfeI\0D\0", "t.csv: no column 'A'"),
         (b"ID,B\n1,x\n", "t.csv: no column 'A'"),
         (b"id,a\n1,x\n", "t.csv: no columns 'ID', 'A'"),
         (b"ID,A,A\n1,x,y\n", "t.csv: the header has the column 'A' twice"),
@@ -297,8 +297,8 @@ def test_duckdb_takes_a_query_and_refuses_what_is_not_there(duck):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("people.xlsx", "ends neither in .csv nor in .parquet"),
-        ("{table: t}", "must have one of the keys csv, parquet, sqlite, duckdb, postgresql"),
+        ("people.txt", "ends neither in .csv nor in .parquet"),
+        ("{table: t}", "must have one of the keys csv, parquet, excel, sqlite, duckdb, postgresql"),
         ("{csv: a.csv, parquet: b.parquet}", "must have one of the keys"),
         ("{sqlite: a.db}", "must have one of the keys table, query"),
         ("{sqlite: a.db, table: t, query: q}", "must have one of the keys table, query"),
