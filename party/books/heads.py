@@ -33,7 +33,7 @@ _PLACES = {"journal": "journal.jsonl", "ledger": FILE, HISTORY: f"{HISTORY}/{REL
 PLANNED = ("journal is to be written anew", "history is to be written anew")
 REWRITTEN = ("journal written anew", "history written anew")
 BEGUN_ANEW = "history begun anew"  # by the steward's word: nothing is expected of it any more
-_NEW_FOLDER = ("state restored", "state brought forward")  # after these, other content is expected
+STATE_RESTORED = "state restored"  # after this, other content is expected
 _SETTLED = ("server started", "server stopped")  # after these, nothing is planned any more
 _BLOCK = 1 << 20
 _TAIL = 4096
@@ -61,7 +61,7 @@ def _is_book(name: str) -> bool:
 def is_about_books(entry: Mapping[str, Any]) -> bool:
     """Whether a line of the audit log changes what is expected of the books."""
     event = entry.get("event")
-    return "books" in entry or event in (*_NEW_FOLDER, BEGUN_ANEW)
+    return "books" in entry or event in (STATE_RESTORED, BEGUN_ANEW)
 
 
 @dataclass(frozen=True)
@@ -101,7 +101,7 @@ def expected_heads(entries: Iterable[Mapping[str, Any]]) -> dict[str, Expected]:
     found: dict[str, Expected] = {}
     for entry in entries:
         event = entry.get("event")
-        if event in _NEW_FOLDER:
+        if event == STATE_RESTORED:
             found.clear()
         elif event == BEGUN_ANEW:
             found = {name: one for name, one in found.items() if not is_of_history(name)}
@@ -250,6 +250,7 @@ __all__ = [
     "PLANNED",
     "RELEASES",
     "REWRITTEN",
+    "STATE_RESTORED",
     "BookHead",
     "BookHeads",
     "Expected",

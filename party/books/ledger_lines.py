@@ -143,8 +143,6 @@ class LedgerFile:
 
 
 def _parsed(raw: dict[str, Any]) -> Line | None:
-    if {"job", "name", "time", "contributions", "fault"} <= set(raw):
-        raw = {"open": False, "refused": "", **raw}  # older ledgers do not have these keys
     for kind in _KINDS:
         if set(raw) == {field.name for field in fields(kind)} and all(
             _fits(raw[field.name], str(field.type)) for field in fields(kind)

@@ -1,19 +1,12 @@
 """The state folder of a server: its lock, and the version in which it is written.
 
-The file `version` says how the folder is written. An older folder is brought forward step by step
-when the server starts, and the audit log says so. A newer one is refused: this program would pass over
-what it does not know, and lose it without a word.
-
-    1   before there was a file `version`
-    2   jobs in the journal may be QUEUED
-    3   there is a history, and the ledger says who refused to release
-    4   the audit log has heads of the history
+The file `version` says how the folder is written. A folder of another version is refused: this program
+would pass over what it does not know, and lose it without a word. Versions 1 to 3 were never released.
 """
 
 from __future__ import annotations
 
 import fcntl
-from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import IO
 
@@ -22,15 +15,7 @@ from coterie.party.books.whole_file import write_whole
 
 VERSION_FILE = "version"
 LOCK = "lock"
-
-
-def _nothing_to_change(folder: Path) -> None:
-    """The newer version only adds to what the older one writes."""
-
-
-# What brings a folder from version 1 to 2, from 2 to 3, and so on.
-STEPS: Sequence[Callable[[Path], None]] = (_nothing_to_change,) * 3
-VERSION = 1 + len(STEPS)
+VERSION = 4
 
 
 def take(folder: Path) -> IO[str]:
@@ -47,39 +32,34 @@ def take(folder: Path) -> IO[str]:
     return lock
 
 
-def version_of(folder: Path) -> int:
-    """The version of a folder; of an empty one, that of this program."""
-    try:
-        text = (folder / VERSION_FILE).read_text(encoding="ascii", errors="replace").strip()
-    except FileNotFoundError:
-        used = any(path.name != LOCK for path in folder.iterdir())
-        return 1 if used else VERSION
-    except OSError as error:
-        raise EnvironmentFaultError(f"{folder / VERSION_FILE}: {error.strerror}") from None
-    if not text.isdigit() or len(text) > 6 or int(text) == 0:
-        raise EnvironmentFaultError(f"{folder / VERSION_FILE}: not the version of a state folder")
-    return int(text)
-
-
-def bring_forward(folder: Path) -> tuple[int, int]:
-    """Brings a folder, which must be taken, to this program's version; the versions before and after."""
-    before = version_of(folder)
-    if before > VERSION:
-        raise EnvironmentFaultError(
-            f"{folder}: the state folder has version {before}, and this program knows up to "
-            f"{VERSION}; start the newer Coterie, or restore a backup of before"
-        )
-    for version in range(before, VERSION):
-        STEPS[version - 1](folder)
-        _write(folder, version + 1)
-    if before == VERSION:
-        _write(folder, VERSION)
-    return before, VERSION
-
-
-def _write(folder: Path, version: int) -> None:
+def require_version(folder: Path) -> None:
+    """Refuses a folder, which must be taken, of another version; gives a new one this program's."""
     path = folder / VERSION_FILE
     try:
-        write_whole(path, f"{version}\n")
+        text = path.read_text(encoding="ascii", errors="replace").strip()
+    except FileNotFoundError:
+        if not (folder / "audit.log").exists():  # nothing was served from it yet
+            _write(path)
+            return
+        text = "1"  # which had no such file
+    except OSError as error:
+        raise EnvironmentFaultError(f"{path}: {error.strerror}") from None
+    if not text.isdigit() or len(text) > 6 or int(text) == 0:
+        raise EnvironmentFaultError(f"{path}: not the version of a state folder")
+    if int(text) > VERSION:
+        raise EnvironmentFaultError(
+            f"{folder}: the state folder has version {text}, and this program knows only {VERSION}; "
+            "start the newer Coterie, or restore an earlier backup"
+        )
+    if int(text) < VERSION:
+        raise EnvironmentFaultError(
+            f"{folder}: the state folder has version {text}, which no released Coterie has written, and "
+            f"this program knows only {VERSION}; move the folder away to begin anew"
+        )
+
+
+def _write(path: Path) -> None:
+    try:
+        write_whole(path, f"{VERSION}\n")
     except OSError as error:
         raise EnvironmentFaultError(f"{path}: {error.strerror}") from None

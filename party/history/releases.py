@@ -96,7 +96,6 @@ _HELD = {
     "groups": int,
     "thresholds": str,
 }  # what these hold
-_LATER = {"predicted", "matched", "thresholds"}  # which lines of earlier versions lack
 _LATEST = 1e11  # seconds since 1970; a later time is no time
 
 
@@ -153,7 +152,7 @@ class History:
             job = str(entry.get("job"))
             if set(entry) == {"job", "groups"} and job in found and _sound(entry):
                 found[job] = replace(found[job], groups=entry["groups"])
-            elif set(entry) | _LATER == set(_TYPES) and is_job_id(job) and _sound(entry):
+            elif set(entry) == set(_TYPES) and is_job_id(job) and _sound(entry):
                 found[job] = Remembered(**entry)
             else:
                 raise EnvironmentFaultError(

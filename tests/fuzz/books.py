@@ -61,7 +61,7 @@ def _journal(data: bytes, folder: Path) -> str:
 
 
 def _ledger_seeds() -> list[bytes]:
-    ended = {"job": "j", "name": "n", "time": "t", "contributions": {"bank": 3, "lender": 4}, "fault": "", "open": False}  # fmt: skip
+    ended = {"job": "j", "name": "n", "time": "t", "contributions": {"bank": 3, "lender": 4}, "fault": "", "open": False, "refused": ""}  # fmt: skip
     pardon = {"partner": "bank", "job": "j", "time": "t"}
     given = Booking("j", "d", "n", "t", "bank", ["lender"], 7, "m", False)
     spent = Charge("j", "n", "2026-01-02T03:04:05+00:00", "", "1/2", "1/1000000")

@@ -314,16 +314,6 @@ def dying(happened):
     return remove
 
 
-def test_a_folder_of_before_expects_nothing_of_its_history(tmp_path):
-    """The lines of earlier versions have no heads of the history."""
-    old = tmp_path / "audit.log"
-    audit = AuditLog(old)
-    audit._append("ended", {"books": {}})
-    audit.close()
-    House(tmp_path).close()
-    assert LOST_BOOK not in old.read_text()
-
-
 def test_a_restored_folder_begins_anew(state):
     audit = AuditLog(state / "audit.log", check_books=False)
     audit.note("state restored", backup="yesterday")

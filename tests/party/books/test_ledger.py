@@ -201,13 +201,6 @@ def test_what_cannot_be_booked_is_an_error_before_it_is_sent(tmp_path):
         give(ledger, "1", "a", 0.5)
 
 
-def test_a_ledger_of_an_earlier_version_counts_as_before(tmp_path):
-    line = {**vars(entry("1", bank=0.5, lender=0.25))}
-    line.pop("open")
-    (tmp_path / "ledger.jsonl").write_text(json.dumps(line) + "\n")
-    assert owed(Ledger(tmp_path, "bank")) == (0.25, 0)
-
-
 @pytest.mark.parametrize(
     ("sender", "fault", "faults"),
     [("lender", "lender", 1), ("clinic", "lender, says clinic", 0)],

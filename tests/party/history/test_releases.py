@@ -85,16 +85,6 @@ def test_checks_of_the_data_are_counted_by_day_over_restarts(tmp_path):
     assert history.examinations(["analyst"], 30 * DAY) == 1
 
 
-def test_lines_of_an_earlier_version_are_read_as_jobs_that_predicted_nothing(tmp_path):
-    history = History(tmp_path)
-    made = remember(history, 1, [1, 2])
-    path = history.folder / "releases.jsonl"
-    later = ',"predicted":false,"matched":false,"thresholds":{}'
-    assert later in path.read_text()
-    path.write_text(path.read_text().replace(later, ""))
-    assert history.entries() == [made]
-
-
 @pytest.mark.parametrize("line", ["{}", "[]", '{"job": "x"}', '{"job":"1","groups":{}}'])
 def test_a_line_that_cannot_be_read_is_an_error_since_it_may_hide_a_release(tmp_path, line):
     history = History(tmp_path)

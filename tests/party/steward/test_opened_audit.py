@@ -4,7 +4,7 @@ import pytest
 
 from coterie.party.books.append_file import read_entries
 from coterie.party.books.audit import LOST_BOOK
-from coterie.party.books.state_folder import VERSION, VERSION_FILE, take
+from coterie.party.books.state_folder import take
 from coterie.party.config import load_party
 from coterie.party.operator.forget_history import forget_history
 from coterie.party.steward.backup import RESTORED
@@ -28,18 +28,12 @@ def config(houses):
 
 
 @pytest.mark.parametrize("command", [prune_unserved, lambda config: forget_history(config, "Ada")])
-@pytest.mark.parametrize("how", ["restored", "brought forward"])
-def test_a_folder_that_was_restored_or_is_older_is_noted_and_not_taken_for_a_loss(
-    config, how, command
-):
+def test_a_folder_that_was_restored_is_noted_and_not_taken_for_a_loss(config, command):
     (config.state / "journal.jsonl").write_text("")  # it differs from the log's head
-    if how == "restored":
-        (config.state / RESTORED).write_text('{"date": "yesterday"}')
-    else:
-        (config.state / VERSION_FILE).write_text(f"{VERSION - 1}\n")
+    (config.state / RESTORED).write_text('{"date": "yesterday"}')
     command(config)
     command(config)
-    assert events(config).count(f"state {how}") == 1
+    assert events(config).count("state restored") == 1
     assert LOST_BOOK not in events(config)
 
 

@@ -9,6 +9,7 @@ from click.testing import CliRunner
 from coterie.base.errors import UsageError, VerificationError
 from coterie.party.books.audit import CONTINUED, AuditLog, older_files
 from coterie.party.books.audit_check import verify
+from coterie.party.books.state_folder import require_version
 from coterie.party.cli import party
 from coterie.party.config import load_party
 from coterie.party.records import Book
@@ -200,6 +201,7 @@ def test_a_dry_run_says_what_would_go_and_removes_nothing(houses, served):
     if served:
         houses.serve("bank")
     else:
+        require_version(state)
         AuditLog(state / "audit.log").close()
     before = everything(state)
     run = ["prune", "--dry-run", "--config", str(houses.path("bank"))]
