@@ -164,7 +164,7 @@ def test_a_signed_renewal_is_taken_up_by_the_running_server(houses):
         issued.certificate.replace(house / "bank.crt")
         shutil.copy(authority / "ca.crt", house / "ca.crt")
         if not turn:
-            files = {key: f"onetable/{file}" for key, file in FILES.items()}
+            files = {key: f"house/{file}" for key, file in FILES.items()}
             houses.write("bank", tls=files)
             server = houses.serve("bank")
             before = server.config.identity.fingerprint
