@@ -11,6 +11,8 @@ from coterie.party.config import load_party
 from coterie.party.steward.remove_model import remove_model, remove_model_unserved
 from tests.party.books.test_models import left_by_a_job
 
+ADA = {"person": "Ada"}
+
 
 @pytest.fixture
 def folder(tmp_path):
@@ -22,17 +24,17 @@ def folder(tmp_path):
 
 def test_the_named_model_goes_and_no_other(folder):
     said = []
-    remove_model(folder, "risk", "Ada", lambda event, **facts: said.append((event, facts)))
+    remove_model(folder, "risk", ADA, lambda event, **facts: said.append((event, facts)))
     assert folder.names() == ["other"]
     assert said == [("model removed", {"model": "risk", "person": "Ada"})]
     for name in ("risk", "../other", ""):
         with pytest.raises(UsageError, match="is kept here"):
-            remove_model(folder, name, "Ada", lambda *_, **__: pytest.fail("noted"))
+            remove_model(folder, name, ADA, lambda *_, **__: pytest.fail("noted"))
 
 
 def test_a_model_that_cannot_be_read_can_be_removed(folder):
     (folder.folder / "risk.json").write_bytes(b"torn")
-    remove_model(folder, "risk", "", lambda *_, **__: None)
+    remove_model(folder, "risk", {}, lambda *_, **__: None)
     assert folder.names() == ["other"]
 
 
@@ -41,7 +43,7 @@ def test_what_cannot_be_accounted_for_stays(folder):
         raise EnvironmentFaultError("audit.log: No space left on device")
 
     with pytest.raises(EnvironmentFaultError):
-        remove_model(folder, "risk", "", full)
+        remove_model(folder, "risk", {}, full)
     assert folder.names() == ["other", "risk"]
 
 
