@@ -21,10 +21,10 @@ from collections import Counter
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from coterie.protocols.messaging.wrappers import Fault
 from tests.jobs.run.interrupted import fresh, places
 from tests.jobs.run.resumed_jobs import NAMES, comparable, write_job
 from tests.party.mortals import Mortals, release
+from tests.protocols.wrappers import Fault
 
 _ALL = 1 << 30
 

@@ -44,8 +44,8 @@ from coterie.protocols.circuits.garbling import Evaluator, Garbler
 from coterie.protocols.messaging.channel import Channel
 from coterie.protocols.messaging.memory import run_parties
 from coterie.protocols.messaging.wire import decode
-from coterie.protocols.messaging.wrappers import Traced
 from coterie.protocols.primitives.randomness import Random
+from tests.protocols.wrappers import Traced
 
 LIMIT = 5.4
 WORD = 16  # bytes of what is recognized in any order

@@ -197,12 +197,6 @@ class Builder(Gates):
             parts = joined + parts[2 * len(joined) :]
         return parts[0][0]
 
-    def less_signed(self, x: Sequence[int], y: Sequence[int]) -> int:
-        """x < y for two's complement."""
-        width = max(len(x), len(y))
-        x, y = self.extend_signed(x, width), self.extend_signed(y, width)
-        return self.less([*x[:-1], self.invert(x[-1])], [*y[:-1], self.invert(y[-1])])
-
     def any(self, x: Sequence[int]) -> int:
         """Whether some bit is set."""
         return self.invert(self.all(self.invert_word(x)))
@@ -252,13 +246,6 @@ class Builder(Gates):
         for position, bit in enumerate(amount):
             moved = [*[ZERO] * min(1 << position, width), *result][:width]
             result = self.choose(bit, moved, result)
-        return result
-
-    def shift_right(self, x: Sequence[int], amount: Sequence[int]) -> Word:
-        """x / 2^amount rounded down."""
-        result = list(x)
-        for position, bit in enumerate(amount):
-            result = self.choose(bit, result[1 << position :], result)
         return result
 
     # Minima

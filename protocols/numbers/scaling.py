@@ -137,22 +137,6 @@ def scale_autonomously(
     return _finish(target, multiple(share, factor), excess, factor, offset, first)
 
 
-def convert(
-    garbling: Garbler | Evaluator,
-    source: Ring,
-    target: Ring,
-    share: Array,
-    rng: Random,
-    signed: bool = False,
-) -> Array:
-    """Shares of the same values modulo another number, exactly.
-
-    Values that the target cannot hold are reduced. With `signed`, values are read as signed.
-    """
-    offset = source.modulus // 2 if signed else 0
-    return scale_exactly(garbling, source, target, share, Fraction(1), rng, offset)
-
-
 def _moved(ring: Ring, share: Array, offset: int, first: bool) -> Array:
     return ring.add(share, ring.array([offset])) if first and offset else share
 

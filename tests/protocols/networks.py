@@ -10,8 +10,8 @@ from typing import Any, Protocol
 
 from coterie.protocols.messaging.channel import Channel, Transport
 from coterie.protocols.messaging.memory import MemoryNetwork
-from coterie.protocols.messaging.wrappers import KilledError
 from coterie.transport.session import Heartbeat
+from tests.protocols.wrappers import KilledError
 from tests.transport.links import GrpcNetwork
 
 NAMES = ("a", "b", "c")

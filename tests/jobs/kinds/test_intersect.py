@@ -19,11 +19,11 @@ from coterie.jobs.matching.executors import DaskExecutor, executor_for
 from coterie.jobs.matching.folder_store import FolderStore
 from coterie.jobs.run.party_run import run_party
 from coterie.protocols.messaging.memory import MemoryNetwork
-from coterie.protocols.messaging.wrappers import Fault, Faulty, KilledError
 from coterie.protocols.primitives import cipher, group
 from coterie.protocols.primitives.executor import LocalPool
 from coterie.protocols.primitives.randomness import Random
 from tests.coordinator.support import coterie as command
+from tests.protocols.wrappers import Fault, Faulty, KilledError
 
 JOB = """\
 kind: intersect

@@ -17,9 +17,9 @@ from coterie.jobs.kinds.registry import KINDS
 from coterie.jobs.run.answers_file import NAME, AnswersFile
 from coterie.jobs.run.party_run import assemble, run_party
 from coterie.protocols.messaging.memory import MemoryNetwork
-from coterie.protocols.messaging.wrappers import Fault, Faulty, KilledError
 from coterie.protocols.primitives.randomness import Random
 from tests.jobs.run.resumed_jobs import kept_by
+from tests.protocols.wrappers import Fault, Faulty, KilledError
 
 # What a result says of the run that made it, not of the data.
 _OF_THE_RUN = ("seconds", "parties", "job", "opened")

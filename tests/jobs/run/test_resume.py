@@ -12,9 +12,9 @@ import pytest
 from coterie.jobs.kinds.kept_models import FILE
 from coterie.protocols.messaging.channel import Channel
 from coterie.protocols.messaging.wire import encode
-from coterie.protocols.messaging.wrappers import Fault
 from tests.jobs.run.interrupted import World
 from tests.jobs.run.resumed_jobs import NAMES, RANDOM, RECOMPUTED, comparable, write_job
+from tests.protocols.wrappers import Fault
 
 
 @pytest.fixture

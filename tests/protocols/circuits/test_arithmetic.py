@@ -52,10 +52,6 @@ OPERATIONS = {
     "negate": (lambda b, x, y: b.negate(x, 5), lambda x, y: -x % 32),
     "increment": (lambda b, x, y: b.increment(x, y[0], 4), lambda x, y: (x + y % 2) % 16),
     "less": (lambda b, x, y: b.less(x, y), lambda x, y: int(x < y)),
-    "less signed": (
-        lambda b, x, y: b.less_signed(x, y),
-        lambda x, y: int(signed(x, 4) < signed(y, 4)),
-    ),
     "equal": (lambda b, x, y: b.equal(x, y), lambda x, y: int(x == y)),
     "any": (lambda b, x, y: b.any(x), lambda x, y: int(x != 0)),
     "all": (lambda b, x, y: b.all(x), lambda x, y: int(x == 15)),
@@ -75,7 +71,6 @@ OPERATIONS = {
         lambda x, y: [0, 9, 4, 7, 2][x.bit_length()],
     ),
     "shift left": (lambda b, x, y: b.shift_left(x, y, 6), lambda x, y: (x << y) % 64),
-    "shift right": (lambda b, x, y: b.shift_right(x, y), lambda x, y: x >> y),
     "sign extension": (
         lambda b, x, y: b.extend_signed(x, 6),
         lambda x, y: signed(x, 4) % 64,

@@ -14,13 +14,14 @@ from coterie.protocols.circuits.arithmetic import evaluate, from_bits, to_bits
 from coterie.protocols.circuits.boolean import ONE, ZERO, Gates
 from coterie.protocols.circuits.garbling import AGREE, OUTPUTS, TABLES, Evaluator, Garbler
 from coterie.protocols.circuits.half_gates import Worker
-from coterie.protocols.messaging.wrappers import Metered, Traced
+from coterie.protocols.messaging.wrappers import Metered
 from coterie.protocols.primitives import aes
 from coterie.protocols.primitives.randomness import Random
 from coterie.protocols.transfer.oblivious_transfer import STEP
 from tests import ROOT
 from tests.protocols.circuits.comparisons import comparison, pair
 from tests.protocols.transfer.sizes import transfer_bytes
+from tests.protocols.wrappers import Traced
 from tests.views import assert_alike
 
 

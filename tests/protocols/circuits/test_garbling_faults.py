@@ -7,9 +7,9 @@ from coterie.base.errors import PeerFaultError
 from coterie.protocols.circuits import table_messages
 from coterie.protocols.circuits.arithmetic import from_bits, to_bits
 from coterie.protocols.circuits.garbling import AGREE, OUTPUTS, TABLES
-from coterie.protocols.messaging.wrappers import Fault, Faulty
 from coterie.protocols.primitives.randomness import Random
 from tests.protocols.circuits.comparisons import comparison, pair
+from tests.protocols.wrappers import Fault, Faulty
 
 
 class TestMistakes:

@@ -13,9 +13,9 @@ from coterie.protocols.integration.integrate import integrate
 from coterie.protocols.integration.scores import announce_scores, key_of
 from coterie.protocols.messaging.codes import pack_codes
 from coterie.protocols.messaging.memory import run_parties
-from coterie.protocols.messaging.wrappers import Fault, Faulty, KilledError, Traced
 from coterie.protocols.primitives.randomness import Random
 from tests.protocols.integration.splits import loans
+from tests.protocols.wrappers import Fault, Faulty, KilledError, Traced
 
 
 def fault_of(split, cheat, **options):

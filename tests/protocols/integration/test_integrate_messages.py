@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 from coterie.anonymity.specialization.specialize import Instruction, Specializer
 from coterie.anonymity.table.columns import IntervalTree
 from coterie.protocols.messaging.codes import pack_codes, unpack_codes
-from coterie.protocols.messaging.wrappers import Metered, Traced
+from coterie.protocols.messaging.wrappers import Metered
 from tests.protocols.integration.splits import loans, splits
+from tests.protocols.wrappers import Traced
 from tests.views import plain, watch
 
 END_OF_TURN = [0]

@@ -14,9 +14,10 @@ from coterie.protocols.integration.participation import Strategy, may_take_part,
 from coterie.protocols.integration.scores import announce_scores, announced_keys, key_of
 from coterie.protocols.messaging.memory import run_parties
 from coterie.protocols.messaging.wire import decode, encode
-from coterie.protocols.messaging.wrappers import Fault, Faulty, KilledError, Metered, Wrapper
+from coterie.protocols.messaging.wrappers import Metered, Wrapper
 from coterie.protocols.primitives.randomness import Random
 from tests.protocols.integration.splits import assert_equal, loans, splits
+from tests.protocols.wrappers import Fault, Faulty, KilledError
 
 
 def run(split, epsilon=0.01, hidden=False, wrap=lambda t: t, cheats=None):

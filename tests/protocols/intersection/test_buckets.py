@@ -8,10 +8,11 @@ from scipy.stats import binom
 import coterie.protocols.intersection.intersect as module
 from coterie.protocols.intersection import buckets
 from coterie.protocols.intersection.buckets import MOST_BUCKETS, buckets_for, capacity, room_for
-from coterie.protocols.messaging.wrappers import Fault, Faulty, KilledError, Metered
+from coterie.protocols.messaging.wrappers import Metered
 from coterie.protocols.primitives.store import MemoryStore
 from tests.protocols.intersection.intersections import NAMES, check, run
 from tests.protocols.intersection.sets import WAYS, drawn, shapes, watched
+from tests.protocols.wrappers import Fault, Faulty, KilledError
 
 
 @pytest.mark.parametrize("buckets", [2, 3, 16, 1000])

@@ -9,12 +9,12 @@ from hypothesis import strategies as st
 
 import coterie.protocols.intersection.intersect as module
 from coterie.protocols.messaging.wire import decode
-from coterie.protocols.messaging.wrappers import Traced
 from coterie.protocols.primitives.executor import LocalPool
 from coterie.protocols.primitives.randomness import Random
 from coterie.protocols.primitives.shuffle import shuffled
 from tests.protocols.intersection.intersections import NAMES, check, run
 from tests.protocols.intersection.sets import WAYS, drawn, numbered
+from tests.protocols.wrappers import Traced
 
 QUICK = settings(max_examples=5, deadline=None)
 

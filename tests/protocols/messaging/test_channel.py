@@ -7,9 +7,10 @@ from hypothesis import HealthCheck, given, settings
 from coterie.base.errors import PeerError, PeerFaultError, PeerLostError
 from coterie.protocols.messaging.channel import Channel, Message, ring
 from coterie.protocols.messaging.wire import encode
-from coterie.protocols.messaging.wrappers import Fault, Faulty, KilledError, Metered
+from coterie.protocols.messaging.wrappers import Metered
 from tests.protocols.messaging.test_wire import same, values
 from tests.protocols.networks import NAMES, Grpc, Memory, run
+from tests.protocols.wrappers import Fault, Faulty, KilledError
 
 
 @pytest.fixture(scope="module", params=["memory", "grpc"])

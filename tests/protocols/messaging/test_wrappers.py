@@ -10,16 +10,9 @@ from coterie.base.errors import PeerLostError
 from coterie.protocols.messaging.channel import Channel, Message, ring
 from coterie.protocols.messaging.memory import MemoryNetwork, run_parties, run_same
 from coterie.protocols.messaging.wire import encode, size_of
-from coterie.protocols.messaging.wrappers import (
-    Fault,
-    Faulty,
-    KilledError,
-    Metered,
-    Traced,
-    Traffic,
-    Wrapper,
-)
+from coterie.protocols.messaging.wrappers import Metered, Traffic, Wrapper
 from coterie.protocols.primitives.randomness import Random
+from tests.protocols.wrappers import Fault, Faulty, KilledError, Traced
 
 NAMES = ("a", "b", "c")
 

@@ -10,9 +10,10 @@ from hypothesis import strategies as st
 from coterie.base.errors import PeerFaultError
 from coterie.protocols.messaging.memory import run_same
 from coterie.protocols.messaging.wire import decode, encode
-from coterie.protocols.messaging.wrappers import Metered, Traced, Wrapper
+from coterie.protocols.messaging.wrappers import Metered, Wrapper
 from coterie.protocols.multiparty.gmw import Gmw, Product, pack_words, unpack_words
 from coterie.protocols.primitives.randomness import Random
+from tests.protocols.wrappers import Traced
 
 NAMES = ("a", "b", "c")
 PRODUCTS = [

@@ -9,9 +9,10 @@ from hypothesis import strategies as st
 
 from coterie.base.errors import DataError, PeerFaultError, PeerLostError
 from coterie.protocols.messaging.memory import run_parties
-from coterie.protocols.messaging.wrappers import Fault, Faulty, KilledError, Metered
+from coterie.protocols.messaging.wrappers import Metered
 from coterie.protocols.multiparty.secure_maximum import SecureMaximum, argmax, tournament
 from coterie.protocols.primitives.randomness import Random
+from tests.protocols.wrappers import Fault, Faulty, KilledError
 from tests.views import assert_alike, watch
 
 

@@ -8,9 +8,10 @@ from hypothesis import strategies as st
 from coterie.base.errors import DataError, PeerFaultError, PeerLostError
 from coterie.protocols.messaging.channel import Channel
 from coterie.protocols.messaging.memory import run_parties
-from coterie.protocols.messaging.wrappers import Fault, Faulty, KilledError, Metered
+from coterie.protocols.messaging.wrappers import Metered
 from coterie.protocols.multiparty.secure_sum import RING, SecureSum, uniform
 from coterie.protocols.primitives.randomness import Random
+from tests.protocols.wrappers import Fault, Faulty, KilledError
 from tests.views import assert_alike, watch
 
 NAMES = ["a", "b", "c", "d"]

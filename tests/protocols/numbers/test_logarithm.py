@@ -14,7 +14,7 @@ import coterie.protocols.numbers.logarithm
 from coterie.base.errors import CoterieError
 from coterie.protocols.circuits.arithmetic import evaluate, from_bits, to_bits
 from coterie.protocols.messaging.channel import Channel
-from coterie.protocols.messaging.wrappers import Fault, Faulty, Metered, Traced
+from coterie.protocols.messaging.wrappers import Metered
 from coterie.protocols.numbers.logarithm import (
     OutOfDomainError,
     Session,
@@ -37,6 +37,7 @@ from coterie.protocols.numbers.shares import Ring, split
 from coterie.protocols.primitives.randomness import Random
 from tests.protocols.numbers.logarithms import run
 from tests.protocols.pairs import run_engines, run_pair
+from tests.protocols.wrappers import Fault, Faulty, Traced
 
 PAPER = [(17, 3, 0.0112), (13, 4, 0.0044), (10, 5, 0.0018)]
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from coterie.base.errors import CoterieError, DataError, PeerFaultError, UsageError
 from coterie.bench._paillier_products import PaillierProducts
 from coterie.protocols.messaging.channel import Channel
-from coterie.protocols.messaging.wrappers import Fault, Faulty, Metered
+from coterie.protocols.messaging.wrappers import Metered
 from coterie.protocols.numbers.paillier import KeySizeError, adopt, generate
 from coterie.protocols.numbers.scalar_product import (
     Sizes,
@@ -22,6 +22,7 @@ from coterie.protocols.numbers.shares import Ring
 from coterie.protocols.primitives.randomness import Random
 from tests.protocols.pairs import KEY, run_pair
 from tests.protocols.transfer.sizes import transfer_bytes
+from tests.protocols.wrappers import Fault, Faulty
 
 KINDS = ("paillier", "transfer")
 

@@ -15,7 +15,6 @@ from coterie.protocols.circuits.garbling import Evaluator, Garbler
 from coterie.protocols.messaging.channel import Channel
 from coterie.protocols.numbers.scaling import (
     carry_circuit,
-    convert,
     error_bound,
     multiple,
     scale_autonomously,
@@ -79,7 +78,9 @@ def test_conversion_between_moduli_is_exact(m: int, n: int, signed: bool, seed: 
         source,
         target,
         shares,
-        lambda garbling, share, rng: convert(garbling, source, target, share, rng, signed),
+        lambda garbling, share, rng: scale_exactly(
+            garbling, source, target, share, Fraction(1), rng, m // 2 if signed else 0
+        ),
         seed,
     )
     read = source.signed(values) if signed else values

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from coterie.base.errors import PeerFaultError
 from coterie.protocols.messaging.memory import run_parties
-from coterie.protocols.messaging.wrappers import Metered, Traced
+from coterie.protocols.messaging.wrappers import Metered
 from coterie.protocols.primitives import aes, field128, leaf_sums
 from coterie.protocols.primitives.randomness import Random
 from coterie.protocols.transfer import oblivious_transfer
@@ -24,6 +24,7 @@ from coterie.protocols.transfer.oblivious_transfer import (
     unpack,
 )
 from tests.protocols.transfer.sizes import transfer_bytes
+from tests.protocols.wrappers import Traced
 from tests.views import assert_alike, watch
 
 
