@@ -447,6 +447,7 @@ def _policy(node: Node, pins: _Pins) -> tuple[Policy, dict[str, Pin]]:
         zeros=section.read("zeros", lambda n: n.boolean(), Policy.zeros),
         scores=section.read("scores", lambda n: n.choice("hidden", "shown"), Policy.scores),
         slack=section.read("slack", lambda n: n.boolean(), Policy.slack),
+        boxes=section.read("boxes", lambda n: n.choice("regions", "tight"), Policy.boxes),
         budget=section.read("budget", _budget, None),
         repeat=section.read("repeat", read_repeat, None),
         models=section.read("models", lambda n: n.choice("none", "keep", "shared"), Policy.models),

@@ -51,6 +51,7 @@ class Policy:
     conditions: str = "shares"
     zeros: bool = False
     slack: bool = False
+    boxes: str = "regions"  # or "tight": whether releases may show exact ends of numbers
     scores: str = "hidden"
     recipients: frozenset[str] = frozenset()  # besides the coordinator
     purposes: frozenset[str] | None = None  # None: any purpose, and jobs without one
@@ -116,6 +117,7 @@ def judge(policy: Policy, job: Job, party: str, coordinator: str) -> list[str]:
         *_judge_conditions(policy, needs.groups.proposals),
         *_judge_zeros(policy, needs.groups.zeros),
         *_judge_slack(policy, needs.groups.slack),
+        *_judge_boxes(policy, needs.groups.exact_ends),
         *_judge_scores(policy, needs.groups.scores),
         *_judge_budget(policy.budget, needs.answers.noise),
         *_judge_repeat(policy, needs),
@@ -293,6 +295,16 @@ def _judge_zeros(policy: Policy, zeros: bool) -> list[str]:
     if policy.zeros or not zeros:
         return []
     return ["policy.zeros does not permit 'zeros: show', which the job asks for"]
+
+
+def _judge_boxes(policy: Policy, exact_ends: bool) -> list[str]:
+    """Tight boxes end at exact values of people: by permission only."""
+    if policy.boxes == "tight" or not exact_ends:
+        return []
+    return [
+        "policy.boxes does not permit 'boxes: tight', which the job asks for; the line to write is "
+        "'boxes: tight'"
+    ]
 
 
 def _judge_slack(policy: Policy, slack: bool) -> list[str]:

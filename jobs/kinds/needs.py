@@ -77,6 +77,7 @@ class Groups:
                group that is not shown
     scores     whether others learn a number about divisions that are not carried out
     proposals  whether the holders of sensitive columns see proposals that they may then reject
+    exact_ends whether the release shows exact numbers of people as the ends of intervals
     records    whether each record is released in a group that others see, which `run` has to pass
                by `show_groups` before anything of it leaves
     """
@@ -88,6 +89,7 @@ class Groups:
     slack: bool = False
     scores: bool = False
     proposals: bool = False
+    exact_ends: bool = False
     records: bool = False
 
 

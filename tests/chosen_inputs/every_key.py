@@ -83,6 +83,9 @@ EXAMPLES = {
         "kind: integrate\n" + TWO + "id: ID\nscore: discernibility\n"
         "attributes: {Age: {party: bank, range: [1, 99]}}\n"
         "requirement: [{qid: [Age], k: 4}]\nslack: tell\n",
+        "kind: integrate\n" + TWO + "id: ID\nmethod: mondrian\nscore: width\nboxes: tight\n"
+        "attributes: {Age: {party: bank, range: [1, 99], priority: 2}}\n"
+        "requirement: [{qid: [Age], k: 4}]\n",
         "kind: integrate\n" + THREE + "id: ID\nscore: discernibility\nuniverse: card\n"
         "attributes: {Age: {party: bank, range: [1, 99]}}\n"
         "requirement: [{qid: [Age], k_map: 20}]\n",

@@ -44,6 +44,21 @@ def test_however_a_table_is_searched_its_groups_have_k_people(tmp_path, search):
         assert min(Counter(tuple(row[name] for name in qid) for row in rows).values()) >= k
 
 
+@pytest.mark.parametrize(
+    "keys", ["", "boxes: tight\n", "score: gain-ratio\n", "adversary: malicious\n"]
+)
+def test_however_groups_are_cut_they_have_k_people(tmp_path, keys):
+    """`method: mondrian` with extreme priorities: entries that share Sex keep 5 together."""
+    text = JOB_FILE + "method: mondrian\nepsilon: 1000\n" + keys
+    text = text.replace("range: [1, 99]", "range: [1, 99], priority: 1000000")
+    path = loan_folder(tmp_path, text.replace("Sex.csv", "Sex.csv, priority: 0"))
+    (tmp_path / "out").mkdir()
+    simulate(load_job(path), tmp_path, tmp_path / "out", seed="1")
+    groups = Counter((r["Sex"], r["Job"], r["Salary"]) for r in release(tmp_path / "out"))
+    assert len(groups) > 1
+    assert min(groups.values()) >= 5
+
+
 def test_no_step_of_identify_is_finer_than_eight_pairs(tmp_path):
     """`round: 0` with the fewest `pairs`: a share moves by eight pairs or by none."""
     keys = "alpha: 0.01\nround: 0\npairs: 1024\nlongest: 2\n"

@@ -52,6 +52,7 @@ EVERYTHING = Policy(
     conditions="holder",
     zeros=True,
     slack=True,
+    boxes="tight",
     recipients=frozenset({"lender", "bank", "card"}),
     budget=Budget(Fraction(100), Fraction(1), 365),
     models="shared",
@@ -197,6 +198,11 @@ WORST = {
         "policy.conditions",
     ),
     "slack": (TABLE + "slack: tell\n", {"slack": False}, "policy.slack"),
+    "boxes": (
+        TABLE.replace("score: discernibility\n", "") + "method: mondrian\nboxes: tight\n",
+        {"boxes": "regions"},
+        "policy.boxes",
+    ),
     "zeros": (COUNT + "zeros: show\n", {"zeros": False}, "policy.zeros"),
     "zeros of a net": (
         NET + "parameters: true\nzeros: show\n",

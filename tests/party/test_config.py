@@ -33,6 +33,7 @@ POLICY = {
     "reveal": "pairwise",
     "conditions": "holder",
     "slack": True,
+    "boxes": "tight",
     "servers": ["lender", "card"],
 }
 
@@ -76,6 +77,7 @@ def test_a_party_file_is_read(houses):
         reveal="pairwise",
         conditions="holder",
         slack=True,
+        boxes="tight",
         servers=frozenset({"lender", "card"}),
     )
 

@@ -158,6 +158,13 @@ def test_scores_of_what_is_not_carried_out_need_a_permission(kind):
     assert verdict(scores="shown") == []
 
 
+def test_exact_ends_of_numbers_need_a_permission_of_their_own(kind):
+    kind.declared = needing(groups={"exact_ends": True})
+    [refusal] = verdict()
+    assert refusal.startswith("policy.boxes does not permit 'boxes: tight'")
+    assert verdict(boxes="tight") == []
+
+
 def test_a_job_that_tells_its_slack_needs_a_permission_of_its_own(kind):
     kind.declared = needing(groups={"slack": True})
     assert verdict() == ["policy.slack does not permit 'slack: tell', which the job asks for"]

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 from coterie.anonymity.algorithms.top_down import shown_column
 from coterie.anonymity.classifier.class_error import raw_class_error
@@ -18,6 +18,7 @@ from coterie.anonymity.table.columns import Column, ContinuousColumn, IntervalTr
 from coterie.anonymity.table.table import Generalized, Table
 from coterie.anonymity.utility.measures import measured_by_use
 from coterie.base.arrays import Array
+from coterie.jobs.kinds.integrate.cuts.party_side import CutTable
 from coterie.jobs.kinds.integrate.job import IntegrateJob
 
 
@@ -31,8 +32,11 @@ class Exhibit:
     utility: dict[str, Any]  # as all parties know it
 
 
+Shown: TypeAlias = "Specializer | CutTable"  # a finished joint table
+
+
 def exhibit_of(
-    table: Specializer,
+    table: Shown,
     columns: Mapping[str, Column],
     classes: Labels | None,
     kept: Array,
@@ -42,7 +46,9 @@ def exhibit_of(
     return Exhibit(shown, classes, kept, utility)
 
 
-def _shown(table: Specializer, name: str, column: Column) -> tuple[Column, Generalized]:
+def _shown(table: Shown, name: str, column: Column) -> tuple[Column, Generalized]:
+    if isinstance(table, CutTable):
+        return table.shown_column(column)
     if isinstance(column, ContinuousColumn):  # its own tree may lack the cuts
         column = ContinuousColumn(
             name, column.codes, column.values, column.limits, column.scale, column.gap

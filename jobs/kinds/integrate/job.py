@@ -20,6 +20,14 @@ from coterie.jobs.data.scaled import read_limits, read_type
 from coterie.jobs.data.taxonomy_files import TaxonomyFiles
 from coterie.jobs.file.document import Node, Section
 from coterie.jobs.file.job import Common, Job, read_recipients, referred_file
+from coterie.jobs.kinds.integrate.cuts.keys import (
+    MONDRIAN,
+    SPECIALIZE,
+    check_mondrian,
+    long_warnings,
+    read_boxes,
+    read_score_of_cuts,
+)
 from coterie.jobs.kinds.integrate.population.keys import check_known_there, read_universe
 from coterie.jobs.kinds.integrate.requirement_warnings import (
     apart_warnings,
@@ -42,6 +50,7 @@ class ReleasedAttribute(Attribute):
     party: str
     in_qid: bool
     at_most: tuple[str, ...] = ()
+    priority: float = 1.0  # of `method: mondrian`
 
     @cached_property
     def start(self) -> tuple[list[int], list[int]]:
@@ -72,6 +81,8 @@ class IntegrateJob(Job):
     recipients: tuple[str, ...]
     slack: bool
     universe: str | None  # the party that holds the population of entries with `k_map`
+    method: str = SPECIALIZE
+    tight: bool = False  # whether the release shows the exact ends of numbers
 
     @property
     def record_holders(self) -> tuple[str, ...]:
@@ -145,6 +156,7 @@ class IntegrateJob(Job):
             *apart_warnings(self.requirements),
             *together_warnings(self.requirements),
             *covered_warnings(self.requirements),
+            *(long_warnings(self.requirements) if self.method == MONDRIAN else []),
             *self._matching_warnings(),
         ]
 
@@ -166,13 +178,8 @@ def parse_integrate(section: Section, common: Common) -> IntegrateJob:
     matching = read_matching(section)
     class_node = section.optional("class")
     class_name = class_node.text() if class_node else None
-    rule_node = section.optional("score")
-    rule = rule_node.choice(*SCORES) if rule_node else "gain-ratio"
-    if RULES[rule].needs_class and class_name is None:
-        raise section.error(
-            f"the key 'class' is missing; the score '{rule}' needs it, 'discernibility' does not"
-        )
-    rule = read_split(section, rule, class_name)
+    method = section.read("method", lambda n: n.choice(SPECIALIZE, MONDRIAN), SPECIALIZE)
+    rule = read_score(section, method, class_name)
     if class_node and class_name in matching.columns:
         raise class_node.error("is a column of 'id', which is never released")
     attributes_node = section.required("attributes")
@@ -181,6 +188,8 @@ def parse_integrate(section: Section, common: Common) -> IntegrateJob:
     requirements = read_requirements(
         requirement_node, names, class_name, lambda node: _referred(node, common), True
     )
+    if method == MONDRIAN:
+        check_mondrian(section, requirements)
     universe = read_universe(section, common.party_names, requirement_node, requirements)
     in_qid = {name for requirement in requirements for name in requirement.qid}
     suppression_node = section.optional("max_suppression")
@@ -201,6 +210,8 @@ def parse_integrate(section: Section, common: Common) -> IntegrateJob:
         attributes.append(
             _attribute(name, node, common, taxonomies, name in in_qid, name in sensitive, missing)
         )
+        if method != MONDRIAN and node.section().optional("priority") is not None:
+            raise node.error("has a priority, which goes with 'method: mondrian'")
         if attributes[-1].party == universe:
             raise node.error(f"is of '{universe}', which holds the population and no records")
     requirements = with_taxonomies(requirement_node, requirements, attributes)
@@ -225,6 +236,8 @@ def parse_integrate(section: Section, common: Common) -> IntegrateJob:
         recipients=section.read("recipients", lambda n: read_recipients(n, common.party_names), ()),
         slack=read_slack(section, requirements, rule, max_suppression),
         universe=universe,
+        method=method,
+        tight=read_boxes(section, method),
     )
     if universe is not None:
         check_known_there(attributes_node, requirement_node, requirements, attributes, universe)
@@ -242,6 +255,19 @@ def parse_integrate(section: Section, common: Common) -> IntegrateJob:
 def _referred(node: Node, common: Common) -> tuple[str, bytes]:
     path = referred_file(node, common.files)
     return path, common.files[path]
+
+
+def read_score(section: Section, method: str, class_name: str | None) -> str:
+    """The score of the method, with what a split says of it."""
+    if method == MONDRIAN:
+        return read_score_of_cuts(section, class_name)
+    node = section.optional("score")
+    rule = node.choice(*SCORES) if node else "gain-ratio"
+    if RULES[rule].needs_class and class_name is None:
+        raise section.error(
+            f"the key 'class' is missing; the score '{rule}' needs it, 'discernibility' does not"
+        )
+    return read_split(section, rule, class_name)
 
 
 def read_split(section: Section, rule: str, class_name: str | None) -> str:
@@ -323,10 +349,12 @@ def _attribute(
     if range_node:
         scale, limits = read_limits(range_node, scale)
     marks = read_marks(section, name, taxonomy, in_qid)
+    priority = section.read("priority", lambda n: n.number(0), 1.0)
     section.close()
     return ReleasedAttribute(
-        name, taxonomy, limits, scale, flat, missing, party=party, in_qid=in_qid, at_most=marks
-    )
+        name, taxonomy, limits, scale, flat, missing, party=party, in_qid=in_qid, at_most=marks,
+        priority=priority,
+    )  # fmt: skip
 
 
 def read_marks(

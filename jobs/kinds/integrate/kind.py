@@ -27,6 +27,7 @@ from coterie.jobs.kinds.integrate.behaviour import (
     BehaviourOf,
     honest_behaviour,
 )
+from coterie.jobs.kinds.integrate.cuts.keys import MONDRIAN
 from coterie.jobs.kinds.integrate.exhibit import alone_of, utility_of
 from coterie.jobs.kinds.integrate.job import IntegrateJob, parse_integrate
 from coterie.jobs.kinds.integrate.pages.report import report_release
@@ -114,6 +115,7 @@ class Integrate(Kind[IntegrateJob, Coding]):
                 slack=job.slack,
                 scores=not job.hide_scores,
                 proposals=job.shows_proposals,
+                exact_ends=job.tight,
                 records=True,
             ),
             answers=Answers(
@@ -212,7 +214,11 @@ class Integrate(Kind[IntegrateJob, Coding]):
 
     def summary(self, job: IntegrateJob, result: Claim) -> Sequence[str]:
         lines = usefulness_lines(job, result)
-        if winners := result.entry("winners").items():
+        if job.method == MONDRIAN:
+            lines.append(
+                f"{len(result.entry('tree').items())} cuts; values of a column may overlap"
+            )
+        elif winners := result.entry("winners").items():
             lines.append(f"{len(winners)} specializations")
         if isinstance(result.value, dict) and isinstance(result.value.get("utility"), dict):
             lines += utility_lines(result.value["utility"])

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from coterie.anonymity.cuts.joined import joined
 from coterie.anonymity.specialization.generalized import check_sizes, models_of
 from coterie.anonymity.specialization.scores import SCALE
 from coterie.anonymity.specialization.shown_utility import detail_kept, shown_utility
@@ -24,7 +25,9 @@ from coterie.anonymity.table.groups import group_numbers
 from coterie.base.arrays import Mask, Rows
 from coterie.jobs.data.workspace import Workspace
 from coterie.jobs.kinds.integrate.behaviour import BehaviourOf
-from coterie.jobs.kinds.integrate.exhibit import exhibit_of
+from coterie.jobs.kinds.integrate.cuts.keys import MONDRIAN
+from coterie.jobs.kinds.integrate.cuts.party_side import CutTable, result_of, run_cuts
+from coterie.jobs.kinds.integrate.exhibit import Shown, exhibit_of
 from coterie.jobs.kinds.integrate.flat import tell_domains
 from coterie.jobs.kinds.integrate.job import IntegrateJob
 from coterie.jobs.kinds.integrate.pages.own_columns import write_own_columns
@@ -99,31 +102,40 @@ def run_party_side(
         own = common.take(stays) if cost else common
         behaviour = behaviour_of(job, channel.me, rng)
         plan = _plan(job, channel, own, behaviour.round_by_round)
-        outcome = integrate(
-            channel,
-            plan,
-            own.columns,
-            _labels(job, own),
-            len(stays),
-            rng,
-            book=workspace.book,
-            left_out=cost,
-            **behaviour.hooks,
-        )
-        behaviour.contributions = outcome.contributions
-        result = _result(job, outcome, cost)
-        there = stays[outcome.table.kept]
+        labels = _labels(job, own)
+        table: Shown
+        if job.method == MONDRIAN:
+            cuts = run_cuts(
+                job, plan, channel, own.columns, labels, len(stays), rng, workspace, behaviour
+            )
+            table, classes = CutTable(cuts), cuts.classes
+            result = result_of(job, table, cost)
+        else:
+            outcome = integrate(
+                channel,
+                plan,
+                own.columns,
+                labels,
+                len(stays),
+                rng,
+                book=workspace.book,
+                left_out=cost,
+                **behaviour.hooks,
+            )
+            behaviour.contributions = outcome.contributions
+            table, classes = outcome.table, outcome.classes
+            result = _result(job, outcome, cost)
+        there = stays[table.kept]
         if workspace.exhibits is not None:
             workspace.exhibits["exhibit"] = exhibit_of(
-                outcome.table, common.columns, common.classes, there, result["utility"]
+                table, common.columns, common.classes, there, result["utility"]
             )
         with channel.step("release"):
-            _show_groups(job, outcome, rows[stays], channel, workspace)
+            _show_groups(job, table, rows[stays], channel, workspace)
             write_own_columns(
-                job, channel.me, common.columns, own.plain, outcome.table, there, len(rows),
-                workspace,
-            )  # fmt: skip
-            _release(job, plan, outcome, own.plain, channel, workspace)
+                job, channel.me, common.columns, own.plain, table, there, len(rows), workspace
+            )
+            _release(job, plan, table, classes, own.plain, channel, workspace)
     return result
 
 
@@ -138,7 +150,8 @@ def _labels(job: IntegrateJob, own: Columns) -> dict[str, Labels]:
 def _release(
     job: IntegrateJob,
     plan: Plan,
-    outcome: Outcome,
+    table: Shown,
+    classes: Labels | None,
     plain: Mapping[str, Labels],
     channel: Channel,
     workspace: Workspace,
@@ -149,15 +162,15 @@ def _release(
     known: dict[str, str] = {}
     held: dict[str, Coded] = {}  # a recipient compares the release with all of it
     for name in plan.trees:  # one after the other, since each has a code for every record
-        column = Coded(*outcome.table.generalized(name))
+        column = Coded(*table.generalized(name))
         known[name] = digest(column)
         if name in own or recipient:
             held[name] = column
-    kept = outcome.table.kept if outcome.table.suppressed else slice(None)
+    kept = table.kept if table.suppressed else slice(None)
     held |= {name: coded(labels.take(kept)) for name, labels in plain.items()}
     share = {name: held[name] for name in own}
-    if outcome.classes is not None and job.class_name is not None:
-        column = coded(outcome.classes.take(kept))
+    if classes is not None and job.class_name is not None:
+        column = coded(classes.take(kept))
         known[job.class_name] = digest(column)
         held[job.class_name] = column
         if channel.me == plan.class_holders[0]:
@@ -174,16 +187,16 @@ def _release(
 
 
 def _show_groups(
-    job: IntegrateJob, outcome: Outcome, rows: Rows, channel: Channel, workspace: Workspace
+    job: IntegrateJob, table: Shown, rows: Rows, channel: Channel, workspace: Workspace
 ) -> None:
     """Passes the groups of each QID to the gate, before this party's columns leave."""
     if workspace.gate is None:
         return
     groups = {
-        ", ".join(qid): group_numbers([outcome.table.generalized(name)[0] for name in qid])
+        ", ".join(qid): group_numbers([table.generalized(name)[0] for name in qid])
         for qid in dict.fromkeys(requirement.qid for requirement in job.requirements)
     }
-    released = rows[outcome.table.kept] if outcome.table.suppressed else rows
+    released = rows[table.kept] if table.suppressed else rows
     show_groups(workspace.gate, channel, released, groups)
 
 
@@ -220,6 +233,9 @@ def _plan(job: IntegrateJob, channel: Channel, own: Columns, round_by_round: boo
         conditions=job.conditions,
         starts={attribute.name: attribute.start[0] for attribute in job.bounded},
         slack=job.slack,
+        start_values={a.name: a.start[1] for a in job.bounded} if job.method == MONDRIAN else {},
+        priority={attribute.name: attribute.priority for attribute in in_qid},
+        tight=job.tight,
         witness=job.universe,
     )
 
@@ -236,9 +252,12 @@ def _within_bounds(
             own = columns[attribute.name].codes
             codes[attribute.name] = start_codes(attribute.taxonomy, cut, own)
     names = [axis.name for axis in axes]
+    asked = [(requirement.qid, requirement.k) for requirement in job.requirements]
+    if job.method == MONDRIAN:
+        ordered = [attribute.name for attribute in job.attributes]
+        asked = [(one.names, one.k) for one in joined(job.requirements, ordered)]
     demands = [
-        Demand(tuple(names.index(name) for name in names if name in requirement.qid), requirement.k)
-        for requirement in job.requirements
+        Demand(tuple(names.index(name) for name in names if name in qid), k) for qid, k in asked
     ]
     most = suppression_limit(job.max_suppression, records)
     fork = rng.fork("bounds")

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from coterie.base.text import quoted_list
 from coterie.jobs.data.released.together import all_columns
 from coterie.jobs.kinds.integrate.behaviour import RESISTS
+from coterie.jobs.kinds.integrate.cuts.keys import MONDRIAN
 from coterie.jobs.kinds.integrate.job import IntegrateJob
 
 
@@ -32,6 +33,17 @@ def told_of(job: IntegrateJob, party: str) -> Sequence[str]:
             f"Each of the {len(job.requirements)} entries of the requirement hides people from those "
             "who know its own columns, and none from those who know all of "
             f"{quoted_list(all_columns(job.requirements))}"
+        )
+    if shown and job.method == MONDRIAN:
+        told.append(
+            "every party and whoever gets the result: along which columns and values each group was "
+            "cut, and that a group which was not cut further could not be"
+        )
+    numbers = [a.name for a in own if a.in_qid and a.taxonomy is None and not a.flat]
+    if job.tight and numbers:
+        told.append(
+            f"every party, and whoever gets the release: the exact lowest and highest value of "
+            f"{quoted_list(numbers)} in each group, which belong to somebody ('boxes: tight')"
         )
     if job.class_name is not None:
         told.append(f"every party: the class '{job.class_name}' of each common person")

@@ -52,7 +52,8 @@ def usefulness_lines(job: IntegrateJob, result: Claim) -> list[str]:
     records = result.entry("records").integer(minimum=0)
     kept = result.optional("detail")
     shares = {} if kept is None else {n: c.number() for n, c in kept.entries().items()}
-    cut = result.entry("cut").entries()
+    listed = result.optional("cut")  # local cuts have no one cut of a column
+    cut = {} if listed is None else listed.entries()
     lines = []
     hidden = [name for name, share in shares.items() if share <= 0]
     if hidden:
@@ -70,8 +71,9 @@ def usefulness_lines(job: IntegrateJob, result: Claim) -> list[str]:
         share = gone.integer() / max(records + gone.integer(), 1)
         lines.append(f"SUPPRESSED: {gone.integer():,} records, {share:.1%} of all")
     for name, share in itertools.islice(shares.items(), _SHOWN):
-        values = len(cut[name].items())
-        lines.append(f"{name}: {share:.0%} of its detail kept, {values} value{'s' * (values > 1)}")
+        values = len(cut[name].items()) if name in cut else 0
+        shown = f", {values} value{'s' * (values > 1)}" if values else ""
+        lines.append(f"{name}: {share:.0%} of its detail kept{shown}")
     if len(shares) > _SHOWN:
         lines.append(f"and {len(shares) - _SHOWN:,} more columns, which report.html has")
     reached = result.optional("reached")

@@ -40,6 +40,8 @@ from coterie.jobs.data.release_file import (
 )
 from coterie.jobs.data.released.together import together_counted
 from coterie.jobs.file.result_file import RESULT, Claim
+from coterie.jobs.kinds.integrate.cuts.keys import MONDRIAN
+from coterie.jobs.kinds.integrate.cuts.verify import check_tree
 from coterie.jobs.kinds.integrate.job import IntegrateJob, ReleasedAttribute
 from coterie.jobs.kinds.integrate.slack import UNCHECKED, check_slack
 from coterie.jobs.kinds.integrate.verify_winners import (
@@ -77,7 +79,9 @@ def verify_release(job: IntegrateJob, result: Claim, folder: Path) -> Verdict:
         for requirement in job.requirements
         if requirement.k_map is not None
     ]
-    if facts["suppressed"] or job.rule not in SCORED or job.class_name is None:
+    if job.method == MONDRIAN:
+        unchecked.append("whether each cut was the most even one that its party could make")
+    elif facts["suppressed"] or job.rule not in SCORED or job.class_name is None:
         unchecked.append("the scores, which these records do not determine")
     if job.slack:
         unchecked.append(UNCHECKED)
@@ -108,6 +112,8 @@ def _verify_release(job: IntegrateJob, result: Any, path: Path) -> dict[str, Any
         )
     check_order(table, path)
     for attribute in job.attributes:
+        if attribute.in_qid and job.method == MONDRIAN:
+            continue  # `check_tree` has the values of these
         if attribute.in_qid:
             _check_cut(attribute, table[attribute.name], result["cut"][attribute.name])
         else:
@@ -115,11 +121,17 @@ def _verify_release(job: IntegrateJob, result: Any, path: Path) -> dict[str, Any
     requirements = check_requirements(job.requirements, result["anonymity"], table, "the job")
     in_qid = [attribute.name for attribute in job.attributes if attribute.in_qid]
     check_risk(table, result, in_qid, [requirement.qid for requirement in job.requirements])
-    _check_utility(job, result, table, suppressed)
+    cuts = result.get("cut", {})
+    if job.method == MONDRIAN:
+        _check_suppressed_by_bounds(result, suppressed)
+        check_tree(job, result, table)
+        cuts = {name: [_widest(result, name, table[name])] for name in in_qid}
+    else:
+        check_winners(job, result, table, bool(suppressed))
+        check_slack(job.requirements, job.slack, result, _with_steps_left(job, result))
+    _check_utility(job, result, table, suppressed, cuts)
     _check_reached(result, requirements)
     _check_mapped(job, result)
-    check_winners(job, result, table, bool(suppressed))
-    check_slack(job.requirements, job.slack, result, _with_steps_left(job, result))
     sizes = np.bincount(group_numbers([table[name] for name in in_qid]))
     return {
         "records": records,
@@ -127,6 +139,22 @@ def _verify_release(job: IntegrateJob, result: Any, path: Path) -> dict[str, Any
         "requirements": requirements,
         "together": together_counted(job.requirements, sizes),
     }
+
+
+def _check_suppressed_by_bounds(result: Any, suppressed: int) -> None:
+    """Local cuts leave no record out: bounds alone do."""
+    if int(result.get("bounds_cost", 0)) != suppressed:
+        raise VerificationError(
+            f"{RESULT}: {suppressed} records were left out, but bounds cost "
+            f"{result.get('bounds_cost', 0)}"
+        )
+
+
+def _widest(result: Any, name: str, column: Released) -> str:
+    """The first region of a column that was cut: of a column without range, its whole span."""
+    regions = [cut["region"] for cut in result["tree"] if cut["attribute"] == name]
+    first = [cut["level"] for cut in result["tree"] if cut["attribute"] == name]
+    return regions[first.index(min(first))] if regions else column.values[0]
 
 
 def released_columns(job: IntegrateJob) -> list[str]:
@@ -207,7 +235,11 @@ def _check_plain(attribute: ReleasedAttribute, column: Released, path: Path) -> 
 
 
 def _check_utility(
-    job: IntegrateJob, result: Any, table: Mapping[str, Released], gone: int
+    job: IntegrateJob,
+    result: Any,
+    table: Mapping[str, Released],
+    gone: int,
+    cuts: Mapping[str, Sequence[str]],
 ) -> None:
     """The measures that the release itself gives."""
     claimed = result["utility"]
@@ -220,7 +252,7 @@ def _check_utility(
     for attribute in job.attributes:
         if attribute.in_qid:
             column = table[attribute.name]
-            cut = result["cut"][attribute.name]
+            cut = cuts[attribute.name]
             for value, times in zip(column.values, np.bincount(column.codes).tolist(), strict=True):
                 width, height = _share(attribute, value, cut)
                 widths, heights = widths + times * width, heights + times * height
@@ -278,6 +310,8 @@ def _share(attribute: ReleasedAttribute, value: str, cut: Sequence[str]) -> tupl
         known = [one for one in cut if not (gap and one == GAP)]
         ends = [interval_of(one, where, scale) for one in known]
         low, high = attribute.limits or (min(i.low for i in ends), max(i.high for i in ends))
+        if math.isfinite(scale.read(value)):  # of a tight box
+            return 0.0, 0.0
         own = interval_of(value, where, scale)
         width = (own.high - own.low) / (high - low) if high > low else 0.0
         return width, width

@@ -11,12 +11,13 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from coterie.anonymity.specialization.specialize import Labels, Specializer
+from coterie.anonymity.specialization.specialize import Labels
 from coterie.anonymity.table.columns import CategoricalColumn, Column, ContinuousColumn
 from coterie.anonymity.table.intervals import GAP
 from coterie.base.arrays import Array
 from coterie.base.text import numbered, one_line
 from coterie.jobs.data.workspace import Workspace
+from coterie.jobs.kinds.integrate.exhibit import Shown
 from coterie.jobs.kinds.integrate.job import IntegrateJob
 from coterie.jobs.pages.markup import Content, foreign, listed
 from coterie.jobs.pages.page import Opinion, Part, note, page, table
@@ -34,7 +35,7 @@ def write_own_columns(
     party: str,
     raw: Mapping[str, Column],
     plain: Mapping[str, Labels],
-    joined: Specializer,
+    joined: Shown,
     kept: Array,
     common: int,
     workspace: Workspace,
@@ -62,7 +63,7 @@ def write_own_columns(
     path.write_text(text, encoding="utf-8")
 
 
-def _part(column: Column, joined: Specializer, kept: Array) -> Part:
+def _part(column: Column, joined: Shown, kept: Array) -> Part:
     codes, labels = joined.generalized(column.name)
     size = max(column.size, 1)
     pairs, counts = _different(

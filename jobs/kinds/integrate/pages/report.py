@@ -8,6 +8,8 @@ from pathlib import Path
 from coterie.base.text import numbered
 from coterie.jobs.file.result_file import Claim
 from coterie.jobs.kinds.integrate.behaviour import RESISTS
+from coterie.jobs.kinds.integrate.cuts.keys import MONDRIAN
+from coterie.jobs.kinds.integrate.cuts.report import report_cuts
 from coterie.jobs.kinds.integrate.job import IntegrateJob
 from coterie.jobs.kinds.integrate.slack import slack_sentences
 from coterie.jobs.kinds.integrate.verify import RELEASE
@@ -32,7 +34,8 @@ def report_release(job: IntegrateJob, result: Claim, folder: Path) -> list[Part]
     measures = measures_part(
         result.entry("utility"), alone.entries() if alone is not None else None
     )
-    return [*release_parts(release), measures, _course(job, result)]
+    course = report_cuts(job, result) if job.method == MONDRIAN else _course(job, result)
+    return [*release_parts(release), measures, course]
 
 
 def _debts(party: str, given: Mapping[str, float]) -> list[str]:

@@ -1,0 +1,334 @@
+"""`coterie verify` for the tree of `method: mondrian`, replayed on the release by code of its own.
+
+Every record shows its final regions, so the release alone says to which part of each cut it went.
+The tree is replayed from the first group on: the sizes, regions, scores and contributions that the
+result lists must be those of the released records, and at the end the records of a group must show
+the same values. Values of a column may overlap, unlike those of a specialization.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from decimal import ROUND_HALF_EVEN, Decimal, localcontext
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from coterie.anonymity.cuts.joined import joined
+from coterie.anonymity.models.audit import Released
+from coterie.anonymity.table.intervals import GAP, read_interval
+from coterie.anonymity.table.taxonomy import TOP
+from coterie.base.arrays import Array
+from coterie.base.errors import VerificationError
+from coterie.jobs.file.result_file import RESULT
+from coterie.jobs.kinds.integrate.job import IntegrateJob, ReleasedAttribute
+from coterie.jobs.kinds.integrate.verify_winners import plain_score, too_high
+
+_SCALE = 1 << 30
+_TRIES = 10_000  # other groups that a cut may be tried on
+
+
+@dataclass(frozen=True)
+class _Shape:
+    """A region of numbers: its ends, whether the upper one belongs to it, and whether `?` does."""
+
+    low: float
+    high: float
+    closed: bool
+    gap: bool
+
+
+class _Domain:
+    """The values of one attribute, as the job and the result have them."""
+
+    def __init__(self, attribute: ReleasedAttribute, tree: Sequence[Any]) -> None:
+        self.attribute = attribute
+        self.where = f"column '{attribute.name}'"
+        self.taxonomy = attribute.taxonomy
+        self.numbers = attribute.taxonomy is None and not attribute.flat
+        limits = attribute.limits
+        if self.numbers and limits is None:
+            own = [self.read(cut["region"]) for cut in tree if cut["attribute"] == attribute.name]
+            spans = [one for one in own if isinstance(one, _Shape)]
+            if spans:
+                limits = min(s.low for s in spans), max(s.high for s in spans)
+        self.limits = limits
+
+    def read(self, text: str) -> _Shape | None:
+        """A text as a region of numbers; None for `?`."""
+        if text == GAP and self.attribute.gap:
+            return None
+        interval = read_interval(text, self.attribute.scale)
+        if interval is not None:
+            return _Shape(interval.low, interval.high, interval.closed, interval.gap)
+        number = self.attribute.scale.read(text)
+        if not math.isfinite(number):
+            raise VerificationError(f"{self.where}: '{text}' is neither a number nor an interval")
+        return _Shape(number, number, True, False)
+
+    def check_shown(self, text: str, tight: bool) -> None:
+        """A value of the release must be one of the taxonomy, or an interval within the range."""
+        if self.attribute.flat:
+            return
+        if self.taxonomy is not None:
+            if text not in self.taxonomy.labels:
+                raise VerificationError(f"{self.where}: '{text}' is not in its taxonomy")
+            if too_high(self.taxonomy, text, self.attribute.at_most):
+                bounds = ", ".join(self.attribute.at_most)
+                raise VerificationError(f"{self.where}: '{text}' is above the bounds {bounds}")
+            return
+        shape = self.read(text)
+        if shape is None or self.limits is None:
+            return
+        low, high = self.limits
+        if not low <= shape.low <= shape.high <= high:
+            raise VerificationError(f"{self.where}: '{text}' is not within its range")
+        if not tight and shape.closed and shape.high != high:
+            raise VerificationError(f"{self.where}: '{text}' is closed and does not end the range")
+
+    def covers(self, text: str, shown: str) -> bool:
+        """Whether a value of the release lies within a region."""
+        if self.attribute.flat:
+            return text in (TOP, shown)
+        if self.taxonomy is not None:
+            first, last, labels = self.taxonomy.first, self.taxonomy.last, self.taxonomy.labels
+            outer, inner = labels.index(text), labels.index(shown)
+            return first[outer] <= first[inner] and last[inner] <= last[outer]
+        outer_shape, inner_shape = self.read(text), self.read(shown)
+        if outer_shape is None or inner_shape is None:
+            return inner_shape is None and (outer_shape is None or outer_shape.gap)
+        return (
+            outer_shape.low <= inner_shape.low
+            and inner_shape.high <= outer_shape.high
+            and (inner_shape.gap <= outer_shape.gap)
+        )
+
+    def part_of(self, shown: str, region: str, parts: Sequence[Any]) -> int | None:
+        """The part of a cut that a record with this value went to."""
+        if self.numbers:
+            right = self.read(parts[1])
+            shape = self.read(shown)
+            at = math.inf if right is None else right.low
+            low = math.inf if shape is None else shape.low
+            return int(low >= at) if self.covers(region, shown) else None
+        for number, part in enumerate(parts):
+            if isinstance(part, dict):
+                if shown == part["rest"]:
+                    return number
+            elif shown != region and self.covers(part, shown):
+                return number
+        return None
+
+    def check_cut(self, where: str, region: Any, parts: Sequence[Any]) -> None:
+        """The parts of a cut must be children of the region, or two intervals that meet."""
+        problem = VerificationError(f"{where}: {parts} are no parts of '{region}'")
+        if not isinstance(region, str) or len(parts) < 2:
+            raise problem
+        if self.numbers:
+            self._check_halves(problem, region, parts)
+            return
+        plain = [part for part in parts if isinstance(part, str)]
+        rests = [part for part in parts if isinstance(part, dict)]
+        if len(rests) > 1 or (rests and (rests[0] != {"rest": region} or parts[-1] != rests[0])):
+            raise problem
+        if self.attribute.flat:
+            known = [part for part in plain if part != GAP]
+            if region != TOP or TOP in plain or known != sorted(set(known)):
+                raise problem
+            return
+        assert self.taxonomy is not None  # noqa: S101
+        labels = self.taxonomy.labels
+        below = [labels[c] for c in self.taxonomy.children[labels.index(region)]]
+        if [part for part in below if part in plain] != plain:
+            raise problem
+        if rests and len(plain) > len(below) - 2:
+            raise problem
+
+    def _check_halves(self, problem: VerificationError, region: str, parts: Sequence[Any]) -> None:
+        whole = self.read(region)
+        if len(parts) != 2 or whole is None or not all(isinstance(p, str) for p in parts):
+            raise problem
+        left, right = (self.read(part) for part in parts)
+        if left is None or left.low != whole.low or left.gap:
+            raise problem
+        if right is None:
+            fits = whole.gap and (left.high, left.closed) == (whole.high, whole.closed)
+        else:
+            fits = left.high == right.low and not left.closed and left.low < right.low
+            fits = fits and (right.high, right.closed, right.gap) == (
+                whole.high, whole.closed, whole.gap,
+            )  # fmt: skip
+        if not fits:
+            raise problem
+
+    def width(self, region: Any) -> Fraction:
+        text = region["rest"] if isinstance(region, dict) else region
+        if self.attribute.flat:
+            return Fraction(int(text == TOP))
+        if self.taxonomy is not None:
+            node = self.taxonomy.labels.index(text)
+            leaves = self.taxonomy.last[node] - self.taxonomy.first[node]
+            return Fraction(leaves - 1, max(len(self.taxonomy.leaves) - 1, 1))
+        shape = self.read(text)
+        if shape is None or self.limits is None or self.limits[0] == self.limits[1]:
+            return Fraction(0)
+        span = Fraction(self.limits[1]) - Fraction(self.limits[0])
+        return (Fraction(shape.high) - Fraction(shape.low)) / span
+
+
+def check_tree(job: IntegrateJob, result: Any, table: Mapping[str, Released]) -> int:
+    """Replays the tree on the release; the number of final groups."""
+    tree = result["tree"]
+    domains = {a.name: _Domain(a, tree) for a in job.attributes if a.in_qid}
+    for name, domain in domains.items():
+        for value in table[name].values:
+            domain.check_shown(value, job.tight)
+    conditions = joined(job.requirements, list(domains))
+    contributions = dict.fromkeys(job.record_holders, 0)
+    records = len(next(iter(table.values())).codes)
+    for number, cut in enumerate(tree):
+        where = f"{RESULT}: cut {number + 1}"
+        place, name = cut["condition"], cut["attribute"]
+        known = 0 <= place < len(conditions) and name in conditions[place].names
+        if not known or cut["party"] != domains[name].attribute.party:
+            raise VerificationError(f"{where} is of no attribute of {cut['party']} in a qid")
+        if len(cut["sizes"]) != len(cut["parts"]) or min(cut["sizes"]) < conditions[place].k:
+            raise VerificationError(f"{where} has a part with fewer than k records")
+        domains[name].check_cut(where, cut["region"], cut["parts"])
+        contributions[cut["party"]] += _bits(cut["sizes"], records)
+    for party, total in contributions.items():
+        if result["contributions"][party] != total / _SCALE:
+            raise VerificationError(
+                f"{RESULT}: {party} contributed {total / _SCALE}, not {result['contributions'][party]}"
+            )
+    groups = 0
+    for place, condition in enumerate(conditions):
+        replay = _Replay(job, domains, table, condition.names)
+        mine = [(n, cut) for n, cut in enumerate(tree) if cut["condition"] == place]
+        groups += replay.run(sorted(mine, key=lambda one: (one[1]["level"], one[0])))
+    return groups
+
+
+class _Replay:
+    """The groups of one condition, as the release and the tree have them."""
+
+    def __init__(
+        self,
+        job: IntegrateJob,
+        domains: Mapping[str, _Domain],
+        table: Mapping[str, Released],
+        names: Sequence[str],
+    ) -> None:
+        self._job, self._domains, self._table, self._names = job, domains, table, names
+        self._part_codes: dict[tuple[str, str, str], Array] = {}
+        self._tries = 0
+
+    def run(self, cuts: Sequence[tuple[int, Any]]) -> int:
+        """Makes all cuts; of several groups that one fits, others are tried if the first goes wrong."""
+        opened = self._first_groups()
+        choices: list[tuple[int, list[Array], list[tuple[int, list[Array]]]]] = []
+        at = 0
+        while at < len(cuts):
+            fitting = self._fitting(opened, cuts[at][1])
+            while not fitting:
+                self._tries += 1
+                if not choices or self._tries > _TRIES:
+                    raise VerificationError(
+                        f"{RESULT}: cut {cuts[at][0] + 1} is of no group of the release"
+                    )
+                at, opened, fitting = choices.pop()
+            (group, parts), *others = fitting
+            if others:
+                choices.append((at, opened, others))
+            self._check_score(cuts[at], parts)
+            opened = [*opened[:group], *opened[group + 1 :], *parts]
+            at += 1
+        for rows in opened:
+            for name in self._names:
+                codes = self._table[name].codes[rows]
+                if (codes != codes[0]).any():
+                    raise VerificationError(
+                        f"{RESULT}: the tree leaves records together that show different values of "
+                        f"'{name}'"
+                    )
+        return len(opened)
+
+    def _first_groups(self) -> list[Array]:
+        """All records, or with bounds the records of each combination of start values."""
+        records = len(self._table[self._names[0]].codes)
+        key = np.zeros(records, np.int64)
+        for name in self._names:
+            attribute = self._domains[name].attribute
+            if attribute.start[0] and attribute.taxonomy is not None:
+                labels = [attribute.taxonomy.labels[node] for node in attribute.start[1]]
+                column = self._table[name]
+                of_value = [
+                    next(
+                        i for i, label in enumerate(labels) if self._domains[name].covers(label, v)
+                    )
+                    for v in column.values
+                ]
+                key = key * len(labels) + np.array(of_value, np.int64)[column.codes]
+        return [np.flatnonzero(key == one) for one in np.unique(key)]
+
+    def _fitting(self, opened: Sequence[Array], cut: Any) -> list[tuple[int, list[Array]]]:
+        """The groups that the cut may be of, each with its parts."""
+        name, sizes = cut["attribute"], cut["sizes"]
+        key = (name, cut["region"], repr(cut["parts"]))
+        if key not in self._part_codes:
+            domain = self._domains[name]
+            found = [
+                domain.part_of(v, cut["region"], cut["parts"]) for v in self._table[name].values
+            ]
+            self._part_codes[key] = np.array([-1 if p is None else p for p in found], np.int64)
+        of_value = self._part_codes[key]
+        fitting = []
+        for number, rows in enumerate(opened):
+            if len(rows) != sum(sizes):
+                continue
+            parts = of_value[self._table[name].codes[rows]]
+            if (parts >= 0).all() and np.bincount(parts, minlength=len(sizes)).tolist() == sizes:
+                fitting.append((number, [rows[parts == part] for part in range(len(sizes))]))
+        return fitting
+
+    def _check_score(self, numbered: tuple[int, Any], parts: Sequence[Array]) -> None:
+        number, cut = numbered
+        domain, job = self._domains[cut["attribute"]], self._job
+        by_class: list[list[int]] = []
+        if job.class_name is not None and job.rule != "width":
+            classes = self._table[job.class_name]
+            count = len(classes.values)
+            by_class = [np.bincount(classes.codes[p], minlength=count).tolist() for p in parts]
+        if sum(any(column) for column in zip(*by_class, strict=True)) > 1:
+            score = plain_score(job.rule, by_class)
+        elif domain.numbers and domain.limits is None:
+            return
+        else:
+            size = sum(cut["sizes"])
+            whole = domain.width(cut["region"])
+            lost = sum(
+                n * (whole - domain.width(part))
+                for n, part in zip(cut["sizes"], cut["parts"], strict=True)
+            )
+            pairs = size * size - sum(n * n for n in cut["sizes"])
+            score = round(Fraction(domain.attribute.priority) * lost * size / pairs * _SCALE)
+        if score / _SCALE != cut["score"]:
+            raise VerificationError(
+                f"{RESULT}: cut {number + 1} has the score {cut['score']}, the release gives "
+                f"{score / _SCALE}"
+            )
+
+
+def _bits(sizes: Sequence[int], records: int) -> int:
+    """What a cut tells, in bits a record, times 2^30."""
+
+    def weight(n: int) -> Decimal:
+        return n * Decimal(n).ln() / Decimal(2).ln()
+
+    with localcontext() as context:
+        context.prec = 60
+        told = (weight(sum(sizes)) - sum((weight(n) for n in sizes), Decimal(0))) / records
+        return int((told * _SCALE).quantize(Decimal(1), ROUND_HALF_EVEN))
