@@ -5,7 +5,6 @@ import json
 import random
 
 import pytest
-from coterie.onetable.anonymise import anonymise_file, write_result
 
 from coterie.base.errors import CoterieError, VerificationError
 from coterie.coordinator.results.report import write_report
@@ -13,7 +12,8 @@ from coterie.coordinator.results.verify import verify
 from coterie.coordinator.simulate.simulation import simulate
 from coterie.jobs.kinds.integrate.kind import INTEGRATE
 from coterie.jobs.kinds.job_file import load_job
-from coterie.onetable.table_file import load_table_file
+from coterie.onetable.methods.generalizing.run import anonymise_file
+from coterie.onetable.methods.reading import load_table_file
 
 TOWNS = "Ulm;South;*\nMainz;South;*\nBonn;West;*\nKiel;North;*\n"
 COLUMNS = {
@@ -102,9 +102,9 @@ def test_the_joint_release_is_the_file_that_one_table_gives(tmp_path, more, part
     result, out = run(path)
     alone = tmp_path / "alone"
     alone.mkdir()
-    file = load_table_file(path.parent / "table.yaml")
-    prepared, answer, expected = anonymise_file(file)
-    write_result(file, prepared, answer, expected, alone)
+    made = anonymise_file(load_table_file(path.parent / "table.yaml"))
+    made.write(alone)
+    expected = made.result
     assert (out / "release.csv").read_bytes() == (alone / "release.csv").read_bytes()
     told = [{k: v for k, v in cut.items() if k != "party"} for cut in result["tree"]]
     assert told == expected["tree"]
