@@ -9,6 +9,30 @@ _TWO = "tests/chosen_inputs/test_two_tables.py::test_no_whole_combination_of_ope
 _PURE = "tests/chosen_inputs/test_pure_leaves.py"
 
 MUTANTS = [
+    mutant(
+        "one column under two names",
+        "jobs/kinds/statistics/linked_columns.py",
+        "mixed = bool(one - own.keys() and other - own.keys())",
+        "mixed = False",
+        "tests/chosen_inputs/test_two_tables.py::"
+        "test_a_column_under_two_names_is_not_counted_in_two_tables",
+    ),
+    mutant(
+        "columns of which only the first values are compared",
+        "jobs/kinds/statistics/linked_columns.py",
+        "for rows, columns in parts:",
+        "for rows, columns in parts[:1]:",
+        "tests/chosen_inputs/test_two_tables.py::"
+        "test_linked_columns_are_those_with_values_of_nearly_the_same_people",
+    ),
+    mutant(
+        "columns that differ in half as many people",
+        "jobs/kinds/statistics/linked_columns.py",
+        "if exceptions < minimum and (mixed or exceptions):",
+        "if exceptions < minimum // 2 and (mixed or exceptions):",
+        "tests/chosen_inputs/test_two_tables.py::"
+        "test_linked_columns_are_those_with_values_of_nearly_the_same_people",
+    ),
     # statistics
     mutant(
         "the split of shares to the servers",
