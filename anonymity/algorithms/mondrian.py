@@ -46,7 +46,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -65,6 +65,28 @@ from coterie.anonymity.utility.entropy import frequencies, most_bits
 from coterie.base.arrays import Array
 
 _ROOM = 1 << 22  # the number of counts that are tested together
+
+
+class CutSettings(NamedTuple):
+    """What the compiled loops are given of the rules and of all attributes, in their order."""
+
+    k: int
+    rule: int
+    relaxed: bool
+    median_only: bool
+    tree: Array
+    start: Array
+    parent: Array
+    first: Array
+    last: Array
+    leaf_start: Array
+    leaf_node: Array
+    node_cost: Array
+    place_start: Array
+    places: Array
+    weight: Array
+    favour: Array
+    sizes: Array  # how many codes each attribute has
 
 
 @dataclass(frozen=True)
@@ -123,7 +145,7 @@ def partition_codes(
     codes: Array,
     order: Array,
     starts: Array,
-    settings: tuple[Any, ...],
+    settings: CutSettings,
     labels: Array,
     judged: Sensitive,
     totals: Array,
@@ -146,14 +168,14 @@ def settings_of(
     priority: Mapping[str, float],
     k: int,
     options: Options,
-) -> tuple[Any, ...]:
+) -> CutSettings:
     """The rules of the cuts, the trees and costs of all attributes: arguments of the compiled loops.
 
     `frequency` has for every column how often each of its codes occurs in the table.
     """
     rule = kernels.ENTROPY if options.rule == "entropy" else kernels.SPREAD
     given = _arguments(columns, frequency, priority, options)
-    return (k, rule, options.relaxed, options.median_only, *given)
+    return CutSettings(k, rule, options.relaxed, options.median_only, *given)
 
 
 def _arguments(
@@ -272,7 +294,7 @@ def _with_models(
     codes: Array,
     order: Array,
     starts: Array,
-    settings: tuple[Any, ...],
+    settings: CutSettings,
     labels: Array,
     judged: Sensitive,
     totals: Array,
@@ -280,7 +302,7 @@ def _with_models(
 ) -> tuple[Array, Array, Array]:
     """Cuts all parts of a level together, so that a model tests many groups at a time."""
     values = judged.values
-    sizes = settings[-1]
+    sizes: Any = settings.sizes
     low = np.zeros((len(starts) - 1, codes.shape[0]), np.int32)
     high = np.tile(sizes.astype(np.int32), (len(starts) - 1, 1))
     los, his = starts[:-1], starts[1:]

@@ -18,12 +18,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 
 from coterie.anonymity.algorithms import mondrian_kernels as kernels
-from coterie.anonymity.algorithms.mondrian import Sensitive, best_cuts, partition_codes
+from coterie.anonymity.algorithms.mondrian import CutSettings, Sensitive, best_cuts, partition_codes
 from coterie.base.arrays import Array
 from coterie.base.memory import let_go
 
@@ -34,15 +34,14 @@ SLICE = 1 << 16  # records that are read together
 class Rules:
     """All that is needed to cut a part: the same for every part of a table."""
 
-    settings: tuple[Any, ...]  # as `mondrian.settings_of` gives them
+    settings: CutSettings
     judged: Sensitive
     totals: Array  # how often each label occurs in the table
 
     @property
     def sizes(self) -> Array:
         """How many codes each attribute has."""
-        sizes: Array = self.settings[-1]
-        return sizes
+        return self.settings.sizes
 
     @property
     def width(self) -> int:
@@ -211,7 +210,7 @@ def _allowed(piece: Piece, own: Array, j: int, cut: Array, taken: Array, rules: 
         return np.ones(len(cut), bool)
     labels = np.cumsum(own[:, 1:], axis=0)
     left = np.where((cut > 0)[:, None], labels[cut - 1], 0)
-    if rules.settings[2]:  # relaxed: one cut, which may divide records with one code
+    if rules.settings.relaxed:  # one cut, which may divide records with one code
         left = left + piece.ties(Cut(j, int(cut[0]), int(taken[0])))
     right = labels[-1] - left
     return rules.judged.holds(left, rules.totals) & rules.judged.holds(right, rules.totals)

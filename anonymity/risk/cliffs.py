@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -34,19 +35,20 @@ class Cliff:
 class _Watched(Specializer):
     """Remembers, for each topmost value, the smallest group when it was refused."""
 
-    refused: dict[int, tuple[int, int]]
+    def __init__(self, *given: Any) -> None:
+        super().__init__(*given)
+        self.refused: dict[int, tuple[int, int]] = {}
 
-    def _is_valid(self, candidate: Candidate) -> bool:
-        valid = super()._is_valid(candidate)
-        if not valid and candidate.node == 0 and candidate.attribute not in self.refused:
-            smallest = {}
-            for j in self.concerning[candidate.attribute]:
-                groups = self.partitions.groups[j]
-                _, counts, _ = groups.counts(candidate.leaves, candidate.counts)
-                smallest[j] = int(kernels.smallest_positive(counts))
-            worst = max(smallest, key=lambda j: self.requirements[j].k - smallest[j])
-            self.refused[candidate.attribute] = smallest[worst], self.requirements[worst].k
-        return valid
+    def on_refusal(self, candidate: Candidate) -> None:
+        if candidate.node != 0 or candidate.attribute in self.refused:
+            return
+        smallest = {}
+        for j in self.concerning[candidate.attribute]:
+            groups = self.partitions.groups[j]
+            _, counts, _ = groups.counts(candidate.leaves, candidate.counts)
+            smallest[j] = int(kernels.smallest_positive(counts))
+        worst = max(smallest, key=lambda j: self.requirements[j].k - smallest[j])
+        self.refused[candidate.attribute] = smallest[worst], self.requirements[worst].k
 
 
 def cliffs(
@@ -65,7 +67,6 @@ def cliffs(
         class_name,
         score,
     )
-    engine.refused = {}
     while (candidate := engine.propose()) is not None:
         engine.apply(engine.instruction(candidate))
     found = [

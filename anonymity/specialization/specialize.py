@@ -175,8 +175,12 @@ class Specializer(GeneralizedTable):
             candidate = self._heap[0][3]
             if self._is_valid(candidate):
                 return candidate
+            self.on_refusal(candidate)
             heapq.heappop(self._heap)
         return None
+
+    def on_refusal(self, candidate: Candidate) -> None:
+        """Called for each candidate that a requirement forbids: for those who watch the run."""
 
     def drop(self, candidate: Candidate) -> None:
         """Removes a candidate that another party's requirement forbids for good."""
@@ -252,6 +256,8 @@ class Specializer(GeneralizedTable):
             if self._is_valid(candidate):
                 self.rescore(candidate)
                 heap.append((-candidate.score, attribute, created, candidate))
+            else:
+                self.on_refusal(candidate)
         heapq.heapify(heap)
         self._heap = heap
 
