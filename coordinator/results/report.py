@@ -14,11 +14,11 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from coterie.base.errors import CoterieError, VerificationError
-from coterie.coordinator.results.verify import NothingVerifiedError, verify
+from coterie.coordinator.results.registry import NothingVerifiedError, sort_of
+from coterie.coordinator.results.verify import verify
 from coterie.coordinator.run.progress import byte_count, duration
 from coterie.jobs.file.job import Job
 from coterie.jobs.file.result_file import Claim, read_claims
-from coterie.jobs.kinds.registry import KINDS
 from coterie.jobs.pages.markup import Content, element, explained, foreign, listed
 from coterie.jobs.pages.page import (
     Opinion,
@@ -32,55 +32,29 @@ from coterie.jobs.pages.page import (
     public_parts,
     table,
 )
-from coterie.jobs.run.archive import saved_job
-from coterie.onetable.methods.registry import method_of_result
-from coterie.onetable.methods.results import is_table_result, report_table
-from coterie.onetable.released import RELEASE
 
 REPORT, PUBLIC = "report.html", "public.html"
 _STEPS = 200  # whose seconds are shown
 _CHECKED = "The files of this result were checked again, by code that had no part in making them:"
-_OF_ONE_TABLE = (RELEASE, "release.parquet", "sensitive", "noise.json")
 _FILES = 100  # whose digests are shown
 _HINT = ": --data names the table"  # of the command `verify`, for those who have the table
 
 
 def write_report(folder: Path) -> None:
-    """Writes both pages into the result folder of a job."""
+    """Writes both pages into a result folder."""
     opinion, result = judged(folder), read_claims(folder)
-    if is_table_result(folder):
-        _write_table_report(folder, opinion, result)
-        return
-    job = saved_job(folder)
+    sort = sort_of(folder)
     try:
-        parts = list(KINDS[job.kind].report(job, result, folder))
+        parts = sort.report(folder, result)
     except CoterieError as error:  # a faulty result has a verdict and no pictures
         parts = [Part("The result", [note(foreign(str(error), 500))], public=False)]
-    about: list[Content] = [
-        "A job of kind ", element("strong", job.kind), " of ", str(len(job.party_names)),
-        " organisations. ", KINDS[job.kind].about,
-    ]  # fmt: skip
-    kind = KINDS[job.kind]
-    known = [*parts, _asked(job, result), _told(result), _spent(result)]
-    known += _digests(folder, kind.leaves)
-    (folder / REPORT).write_text(page(_title(job.name), about, opinion, known), encoding="utf-8")
-    open_to_all = public_parts(parts)
-    title = "An anonymous table" if RELEASE in kind.leaves else "A joint result"
-    public = page(title, [kind.about], _for_everybody(opinion), open_to_all)
-    (folder / PUBLIC).write_text(public, encoding="utf-8")
-
-
-def _write_table_report(folder: Path, opinion: Opinion, result: Claim) -> None:
-    method = method_of_result(folder)
-    try:
-        parts = report_table(folder, result)
-    except CoterieError as error:
-        parts = [Part("The result", [note(foreign(str(error), 500))], public=False)]
-    whole = page(
-        "Report: one table", [method.about], opinion, [*parts, *_digests(folder, _OF_ONE_TABLE)]
-    )
+    words, known = sort.words(folder), list(parts)
+    if words.job is not None:
+        known += [_asked(words.job, result), _told(result), _spent(result)]
+    known += _digests(folder, words.leaves)
+    whole = page(_title(words.name), words.about, opinion, known)
     (folder / REPORT).write_text(whole, encoding="utf-8")
-    public = page(method.title, [method.about], _for_everybody(opinion), public_parts(parts))
+    public = page(words.title, [words.kind], _for_everybody(opinion), public_parts(parts))
     (folder / PUBLIC).write_text(public, encoding="utf-8")
 
 
