@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Mapping
 from typing import Any
 
@@ -25,6 +26,17 @@ class LazyCommands(click.Group):
             return None
         command: click.Command = at_place(self.places[name][0])
         return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """The command, or an error that names a similar one."""
+        try:
+            return super().resolve_command(ctx, args)
+        except click.UsageError as error:
+            close = difflib.get_close_matches(args[0].lower(), self.places, 1, cutoff=0.78)
+            known = f"; did you mean '{close[0]}'?" if close else ""
+            raise click.UsageError(error.message.rstrip(".") + (known or "."), ctx) from None
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):

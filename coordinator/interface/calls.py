@@ -104,7 +104,7 @@ def verify(folder: str | Path | Outcome) -> dict[str, Any]:
 
 def _job(job: Job | Mapping[str, Any] | str | Path) -> tuple[Job, Path]:
     if isinstance(job, Job):
-        return job, Path()
+        return job, job.folder
     if isinstance(job, Mapping):
         return Job(**job), Path()
     if not isinstance(job, str | os.PathLike):

@@ -45,12 +45,14 @@ class Job:
             reason = str(error).splitlines()[0]
             raise UsageError(f"job: has a value that no job file can hold: {reason}") from None
         self.typed: TypedJob = parse_job(text, files)
+        self.folder = Path()  # to which the names of its data files are relative
 
     @classmethod
     def read(cls, path: str | Path) -> Job:
         """The job in a file, with the files that it refers to."""
         job = cls.__new__(cls)
         job.typed = load_job(Path(path))
+        job.folder = Path(path).parent
         return job
 
     @property

@@ -16,6 +16,8 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+import pyarrow.csv as pacsv
+import pyarrow.parquet as pq
 
 from coterie.anonymity.algorithms.anonymized import Anonymized
 from coterie.anonymity.algorithms.one_dimension.recoding import CLUSTERS
@@ -83,6 +85,20 @@ class Release:
     result: Mapping[str, Any]
     groups: pa.Table  # one row per group: its values and its number of records
 
+    def to_pandas(self) -> Any:
+        """The released table as a pandas frame."""
+        return self.table.to_pandas()
+
+    def save(self, path: str | Path) -> None:
+        """Writes the released table to a .csv or .parquet file."""
+        path = Path(path)
+        if path.suffix.lower() == ".parquet":
+            pq.write_table(self.table, path)
+        elif path.suffix.lower() == ".csv":
+            pacsv.write_csv(self.table, path)
+        else:
+            raise UsageError(f"{path}: must end in .csv or .parquet")
+
     @property
     def suppressed(self) -> int:
         return int(self.result["suppressed"])
@@ -121,7 +137,7 @@ class Release:
 
 def anonymise(
     frame: Any,
-    qid: Sequence[str],
+    qid: str | Sequence[str],
     k: int,
     *,
     method: str = "mondrian",
@@ -162,6 +178,9 @@ def anonymise(
     if unknown := [key for key in model if key not in OPTIONS]:
         raise UsageError(f"anonymise takes no argument '{unknown[0]}'")
     table = arrow_table(frame)
+    qid = (qid,) if isinstance(qid, str) else qid
+    if isinstance(k, bool) or not isinstance(k, int | np.integer):
+        raise UsageError(f"k must be a whole number, not {k!r:.80}")
     bounded = (sensitive,) if isinstance(sensitive, str) else tuple(sensitive or ())
     used = [*qid, *drop, *keep, *bounded, *([class_name] if class_name else [])]
     require_columns(used, table.column_names, _NOTHING)

@@ -153,3 +153,8 @@ def test_run_warns_of_sensitive_columns_that_are_bounded_apart_before_it_asks_an
     job.write_text(APART.replace("sensitive: Treatment", "sensitive: Disease"))
     done = coterie("run", job, "--out", tmp_path / "out", "--identity", nobody, "--json")
     assert done.err == ""
+
+
+def test_a_command_that_is_nearly_right_is_named():
+    assert "did you mean 'anonymise'?" in coterie("anonymize", "x.csv").error
+    assert "did you mean 'simulate'?" in coterie("simulat").error

@@ -28,6 +28,8 @@ def test_a_job_is_read_from_its_file(tmp_path):
     job = coterie.Job.read(loan_folder(tmp_path, JOB_FILE))
     assert (job.kind, job.name, job.parties) == ("integrate", "loan-approval", ("lender", "bank"))
     assert repr(job) == "Job(integrate 'loan-approval' of lender, bank)"
+    # its data are read from its folder, not the working directory
+    assert coterie.simulate(job)["records"] == 34
 
 
 def test_a_job_built_in_code_can_be_saved_and_read_again(tmp_path):

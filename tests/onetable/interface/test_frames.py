@@ -11,6 +11,8 @@ import coterie
 from coterie.base.errors import DataError, UsageError
 from tests.onetable.people import PLACES, rows
 
+pd = pytest.importorskip("pandas", reason="pandas is not installed")
+
 PATHS = [line.split(";") for line in PLACES.splitlines()]
 
 
@@ -154,3 +156,22 @@ def test_a_column_that_tells_all_records_apart_is_refused_unless_it_is_kept():
     assert "ID" in coterie.anonymise(people(), ["Age"], 5, keep=["ID"]).table.column_names
     assert "ID" not in coterie.anonymise(people(), ["Age"], 5, drop=["ID"]).table.column_names
     assert coterie.anonymise(people(), ["Age"], 5, sensitive="ID", l=2, drop=["Ill"]).risk
+
+
+def test_one_column_may_be_named_without_a_list_and_k_is_a_number():
+    frame = pd.DataFrame({"Visits": [1, 2, 3, 4] * 5, "Ill": ["a", "b"] * 10})
+    assert coterie.anonymise(frame, qid="Visits", k=5).result["anonymity"][0]["qid"] == ["Visits"]
+    for wrong in ("10", 2.5, True, None):
+        with pytest.raises(UsageError, match="k must be a whole number"):
+            coterie.anonymise(frame, qid=["Visits"], k=wrong)
+
+
+def test_a_release_is_saved_and_becomes_a_pandas_frame(tmp_path):
+    frame = pd.DataFrame({"Visits": [1, 2, 3, 4] * 5, "Ill": ["a", "b"] * 10})
+    release = coterie.anonymise(frame, qid="Visits", k=5)
+    release.save(tmp_path / "release.csv")
+    release.save(tmp_path / "release.parquet")
+    assert release.to_pandas().equals(pd.read_parquet(tmp_path / "release.parquet"))
+    assert release.to_pandas().astype(str).equals(pd.read_csv(tmp_path / "release.csv", dtype=str))
+    with pytest.raises(UsageError, match=r"must end in \.csv or \.parquet"):
+        release.save(tmp_path / "release.doc")
