@@ -209,34 +209,9 @@ def lines(facts: dict[str, Any], full: bool = False, output: bool = False) -> li
         f"job {facts['job']}, digest {facts['digest'] or 'none'}, proposed {facts['proposed']}",
         f"asked by: {facts['asked_by']}",
     ]
-    if held := facts.get("held"):
-        told.append(f"asks until {held['until']} for your word on {held['question']}:")
-        told += [f"  {finding['words']}" for finding in held.get("findings", [])]
-        if "output" in held and output:
-            told += output_lines(held["output"])
-        elif "output" in held:
-            told.append(f"  see it by 'coterie party show {facts['job'][:8]} --output'")
-        told.append(f"  answer by 'coterie party approve {facts['job'][:8]} --{held['about']}'")
+    told += _held_lines(facts, output) if facts.get("held") else []
     if "columns" in facts:
-        told += _column_lines(facts)
-        told += [f"not permitted: {refusal}" for refusal in facts["refusals"]]
-        if not facts["refusals"]:
-            touched = ", ".join(rule["rule"] for rule in facts["rules"])
-            told.append(f"permitted by: {touched}")
-            told += [f"the strictest of them: {facts['strictest']}"] if facts["strictest"] else []
-        told += [
-            f"spends {rule['job']} of the budget; so far {rule['policy']}"
-            for rule in facts["rules"]
-            if rule["rule"] == "budget"
-        ]
-        told += earlier_lines(facts["earlier"])
-        told.append("what others learn of your table:")
-        told += [f"  {sentence}" for sentence in facts.get("in_short", [])]
-        most = [f"  {entry['to']}: {entry['what']}" for entry in facts["others_learn"]]
-        if full:
-            told += ["everything that a job of this kind may tell anybody, at most:", *most]
-        else:
-            told.append(f"  ('--full' lists all {len(most)} things that such a job may tell)")
+        told += _judged_lines(facts, full)
     else:
         told += [f"not permitted: {refusal}" for refusal in facts.get("refusals", [])]
     if facts["opened"]:
@@ -249,6 +224,46 @@ def lines(facts: dict[str, Any], full: bool = False, output: bool = False) -> li
         told.append(
             f"stays here, for nobody else: {first_names(kept['files'])} in {kept['folder']}"
         )
+    return told + _received_lines(facts)
+
+
+def _held_lines(facts: dict[str, Any], output: bool) -> list[str]:
+    """What a running job asks, and how to answer."""
+    held = facts["held"]
+    told = [f"asks until {held['until']} for your word on {held['question']}:"]
+    told += [f"  {finding['words']}" for finding in held.get("findings", [])]
+    if "output" in held and output:
+        told += output_lines(held["output"])
+    elif "output" in held:
+        told.append(f"  see it by 'coterie party show {facts['job'][:8]} --output'")
+    return [*told, f"  answer by 'coterie party approve {facts['job'][:8]} --{held['about']}'"]
+
+
+def _judged_lines(facts: dict[str, Any], full: bool) -> list[str]:
+    """The columns of a job, what the policy says about it, and what others learn."""
+    told = _column_lines(facts)
+    told += [f"not permitted: {refusal}" for refusal in facts["refusals"]]
+    if not facts["refusals"]:
+        touched = ", ".join(rule["rule"] for rule in facts["rules"])
+        told.append(f"permitted by: {touched}")
+        told += [f"the strictest of them: {facts['strictest']}"] if facts["strictest"] else []
+    told += [
+        f"spends {rule['job']} of the budget; so far {rule['policy']}"
+        for rule in facts["rules"]
+        if rule["rule"] == "budget"
+    ]
+    told += earlier_lines(facts["earlier"])
+    told.append("what others learn of your table:")
+    told += [f"  {sentence}" for sentence in facts.get("in_short", [])]
+    most = [f"  {entry['to']}: {entry['what']}" for entry in facts["others_learn"]]
+    if full:
+        return [*told, "everything that a job of this kind may tell anybody, at most:", *most]
+    return [*told, f"  ('--full' lists all {len(most)} things that such a job may tell)"]
+
+
+def _received_lines(facts: dict[str, Any]) -> list[str]:
+    """What a recipient was given, and with whom it has compared that."""
+    told = []
     if facts["received"]:
         same = facts["received"]["same"]
         told.append(
