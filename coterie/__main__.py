@@ -43,7 +43,7 @@ COMMANDS = {
         "coterie.coordinator.cli.run:attach",
         "Follow a job that was proposed before.",
     ),
-    "watch": ("coterie.coordinator.cli.run:watch", "Look at a running job on a live page."),
+    "watch": ("coterie.coordinator.cli.run:watch", "Show a running job on a live page."),
     "fetch": (
         "coterie.coordinator.cli.run:fetch",
         "Collect the result of an interrupted run.",
@@ -58,7 +58,7 @@ COMMANDS = {
     ),
     "inspect": (
         "coterie.coordinator.cli.tables:inspect",
-        "Say what in a table identifies people.",
+        "Show which columns of a table identify people.",
     ),
     "advise": (
         "coterie.coordinator.cli.tables:advise",
@@ -74,7 +74,7 @@ COMMANDS = {
     ),
     "perturb": (
         "coterie.coordinator.cli.randomize:perturb",
-        "Add noise to a table, and say what it really hides.",
+        "Add noise to a table, and measure what it really hides.",
     ),
     "reconstruct": (
         "coterie.coordinator.cli.randomize:reconstruct",

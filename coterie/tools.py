@@ -22,7 +22,9 @@ _PASS_ON: dict[str, Any] = {"ignore_unknown_options": True, "allow_interspersed_
 
 @click.command(context_settings=_PASS_ON)
 @click.option(
-    "--runs", type=click.IntRange(1), help="Repeat the benchmark; figures get their spread."
+    "--runs",
+    type=click.IntRange(1),
+    help="Repeat the benchmark, to show the spread of each figure.",
 )
 @click.option("--save", type=click.Path(path_type=Path), help="Save the result as DIR/NAME.json.")
 @_JSON
@@ -38,7 +40,7 @@ def bench(
     """Run the benchmark bench/NAME with its own ARGUMENTS; prints one JSON object.
 
     Without NAME: lists the benchmarks. With --runs or --save the result has the date, the machine,
-    what else the machine did, and the median, lowest and highest of every figure; `coterie bench
+    the load of the machine, and the median, lowest and highest of every figure; `coterie bench
     tables` writes the tables of the documents from what --save keeps.
     """
     folder = Path(next(iter(importlib.import_module("coterie.bench").__path__)))

@@ -105,7 +105,7 @@ class CodedColumn:
                 f"{self.distinct:,} values are not"
             )
         if self.distinct == 1:
-            found.append(f"column '{self.name}' has one value only: it tells nobody apart")
+            found.append(f"column '{self.name}' has only one value, which distinguishes nobody")
         return found
 
 

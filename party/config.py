@@ -39,7 +39,7 @@ from coterie.transport.session import Heartbeat
 from coterie.trust.identity import Caller, Identity, Pin, load_identity, load_pin
 
 NO_OPERATORS = (
-    "whoever has the server's key may approve jobs, under any name; list people's certificates under "
+    "anybody with the server's key may approve jobs, under any name; list people's certificates under "
     "'operators: {NAME: {certificate: NAME.crt}}'"
 )
 

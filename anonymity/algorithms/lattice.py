@@ -201,7 +201,7 @@ def task_of(table: Table, requirements: Sequence[Requirement], most_suppressed: 
     alone = len(conditions) == 1 and not conditions[0].models
     if most_suppressed and not alone and not table.at_most:
         raise UsageError(
-            "max_suppression goes with one requirement on k alone in methods that recode whole "
+            "max_suppression is only for a single requirement on k alone in methods that recode whole "
             "columns: leaving records out can break another condition"
         )
     kept = keepable(judged, conditions)

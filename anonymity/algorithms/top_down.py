@@ -44,7 +44,7 @@ def specialize_table(
     models = any(requirement.model for requirement in requirements)
     if most_suppressed and models and not table.at_most:
         raise UsageError(
-            "max_suppression goes with k alone: leaving records out can break a condition on a "
+            "max_suppression is only for requirements on k alone: leaving records out can break a condition on a "
             "sensitive column"
         )
     starts = {name: start_cut(table, name) for name in table.at_most}

@@ -99,7 +99,7 @@ def joint_model_from_options(columns: Sequence[str], options: Mapping[str, Any])
             f"'diversity' of several sensitive columns must be one of joint, exponential, not '{kind}'"
         )
     if "most" in options and kind == "exponential":
-        raise ValueError("'most' goes with joint diversity only")
+        raise ValueError("'most' is only for joint diversity")
     number = _number(options, "l")
     most = options.get("most", {})
     if not isinstance(most, Mapping):

@@ -23,7 +23,7 @@ _DIR = click.option(
     "--out",
     default=Path(),
     type=click.Path(path_type=Path),
-    help="Where the key stays; this folder if left out.",
+    help="Folder for the key and the request; the current folder by default.",
 )
 @JSON
 def request(name: str, out: Path, as_json: bool) -> None:
@@ -56,10 +56,10 @@ def request(name: str, out: Path, as_json: bool) -> None:
 def sign(
     name: str, file: Path, folder: Path, hosts: tuple[str, ...], days: int, as_json: bool
 ) -> None:
-    """Sign REQUEST, which you know to come from NAME.
+    """Sign REQUEST, once you are sure that it comes from NAME.
 
-    Leaves DIR/NAME with NAME.crt and ca.crt (and ca.crl if there is one) to give back. Of the
-    request only the key is used.
+    Writes NAME.crt and ca.crt (and ca.crl if there is one) to DIR/NAME, to give back. Only the key
+    is taken from the request.
     """
     from coterie.trust.requests import sign as work
 
@@ -81,7 +81,7 @@ def sign(
 def revoke(what: str, folder: Path, as_json: bool) -> None:
     """Revoke a certificate, or all that were issued for a name: write DIR/ca.crl.
 
-    Give ca.crl to every party, whose file names it with `tls.revoked`. Running servers load it
+    Give ca.crl to every party, which names it as `tls.revoked` in its party file. Running servers load it
     without a restart.
     """
     from coterie.trust.revocation import revoke as work

@@ -64,8 +64,8 @@ def issue(
 ) -> None:
     """Make a key and a certificate for the party or coordinator NAME.
 
-    They are in the folder DIR/NAME: NAME.crt, NAME.key (mode 0600) and ca.crt. Earlier files of
-    this name are replaced by --force alone; the host names of the earlier certificate stay.
+    The folder DIR/NAME gets NAME.crt, NAME.key (mode 0600) and ca.crt. Earlier files of this name
+    are only replaced with --force, which keeps the host names of the earlier certificate.
     """
     from coterie.trust.certificates import earlier_hosts
     from coterie.trust.certificates import issue as work

@@ -19,13 +19,13 @@ from coterie.coordinator.cli.options import FORCE, JSON, SPREADSHEET, TABLE, pri
     type=click.Path(path_type=Path),
     help="File of the sums that are kept; made by the first run.",
 )
-@click.option("--follow", is_flag=True, help="Add CSV lines from standard input as they come.")
+@click.option("--follow", is_flag=True, help="Add CSV lines from standard input as they arrive.")
 @click.option(
     "--every",
     default=100_000,
     show_default=True,
     type=click.IntRange(1),
-    help="With --follow: write the state after so many records.",
+    help="With --follow: write the state each time this many records were added.",
 )
 @click.option("--release-only", is_flag=True, help="Add nothing; make a release of the state.")
 @click.option("--out", type=click.Path(path_type=Path), help="Folder for a release.")
@@ -52,10 +52,10 @@ def condense(
     from coterie.onetable.methods.condense.stream import Stream, lines
 
     if release_only and (follow or out is None):
-        raise UsageError("--release-only goes with --out, and without --follow")
+        raise UsageError("--release-only needs --out and cannot be combined with --follow")
     if out is not None and not force and out.is_dir() and any(out.iterdir()):
         # Before anything is added: whoever repeats the command would add the records twice.
-        raise UsageError(f"{out}: is not empty; choose another --out, or say --force")
+        raise UsageError(f"{out}: is not empty; choose another --out, or add --force")
     stream = Stream(table, state)
     if follow:
         stream.follow(sys.stdin.buffer, every)

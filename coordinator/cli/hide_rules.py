@@ -18,8 +18,8 @@ from coterie.coordinator.cli.options import FORCE, JSON, OUT, SPREADSHEET, TABLE
 def hide_rules(table: Path, out: Path, spreadsheet: bool, force: bool, as_json: bool) -> None:
     """Make a release of a table in which given association rules are not found.
 
-    TABLE is a file with 'method: hide-rules', the thresholds of whoever looks for rules, and the
-    rules to hide.
+    TABLE is a file with 'method: hide-rules', the thresholds of a search for rules, and the rules
+    to hide.
     """
     from coterie.coordinator.results.folder import result_folder
     from coterie.onetable.methods.hide_rules.keys import load_hide_file

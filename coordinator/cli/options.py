@@ -20,7 +20,7 @@ FORCE = click.option("--force", is_flag=True, help="Replace an earlier result in
 SPREADSHEET = click.option(
     "--spreadsheet",
     is_flag=True,
-    help="Also write release.spreadsheet.csv, of which a spreadsheet runs no cell as a formula.",
+    help="Also write release.spreadsheet.csv, in which no cell runs as a formula.",
 )
 JSON = click.option(
     "--json", "as_json", is_flag=True, help="Print one JSON object, also for an error."

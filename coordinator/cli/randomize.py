@@ -17,10 +17,10 @@ from coterie.coordinator.cli.options import FORCE, JSON, OUT, SPREADSHEET, TABLE
 @FORCE
 @JSON
 def perturb(table: Path, out: Path, spreadsheet: bool, force: bool, as_json: bool) -> None:
-    """Add noise to every column of a table, and say what the noise really hides.
+    """Add noise to every column of a table, and measure what the noise really hides.
 
-    TABLE is a file with 'method: perturb'. The release is made for distributions, which 'coterie
-    reconstruct' estimates from it.
+    TABLE is a file with 'method: perturb'. The release is good for distributions: 'coterie
+    reconstruct' estimates them from it.
     """
     from coterie.coordinator.results.folder import result_folder
     from coterie.onetable.methods.perturb.keys import load_perturb_file

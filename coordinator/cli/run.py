@@ -167,7 +167,7 @@ def attach(
 @click.option(
     "--server",
     metavar="NAME=HOST:PORT",
-    help="As the operator of this party: look at its own server alone.",
+    help="As the operator of this party: ask only its own server.",
 )
 @click.option("--terminal", is_flag=True, help="Serve no page.")
 @click.argument("job")
@@ -175,7 +175,7 @@ def attach(
 def watch(
     identity: Path, heartbeat: float, server: str | None, terminal: bool, job: str, as_json: bool
 ) -> None:
-    """Look at a job on a live page, beside the command that runs it.
+    """Show a job on a live page, next to the command that runs it.
 
     JOB is its id, the beginning of it, its name, or the folder of its result. Ctrl-C ends this
     command and not the job; the button of the page cancels the job. The result is collected by the
@@ -208,7 +208,7 @@ def watch(
 
 @click.command()
 @click.option(
-    "--open", "only_open", is_flag=True, help="Only those whose result can still be collected."
+    "--open", "only_open", is_flag=True, help="Only jobs whose result can still be collected."
 )
 @JSON
 def jobs(only_open: bool, as_json: bool) -> None:

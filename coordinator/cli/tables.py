@@ -33,7 +33,7 @@ MEMORY = click.option(
     "--memory",
     metavar="SIZE",
     callback=_size,
-    help="Memory to use, as in 4GB; a larger table is kept on disk. Half of the machine's by default.",
+    help="Memory to use, such as 4GB (default: half of the machine's); a larger table stays on disk.",
 )
 
 
@@ -45,10 +45,12 @@ MEMORY = click.option(
     help="Folder for the result; TABLE-anonymised, without the suffix, by default.",
 )
 @click.option(
-    "--qid", metavar="A,B,...", help="Of a data file: the columns by which people could be found."
+    "--qid", metavar="A,B,...", help="For a data file: the columns by which people could be found."
 )
 @click.option(
-    "--k", type=click.IntRange(1), help="Of a data file: the fewest records that agree in them."
+    "--k",
+    type=click.IntRange(1),
+    help="For a data file: at least this many records share their values.",
 )
 @FORCE
 @click.option("--parquet", is_flag=True, help="Also write the release as release.parquet.")
@@ -72,7 +74,7 @@ def anonymise(
     compute: str | None,
     as_json: bool,
 ) -> None:
-    """Make an anonymous release of one table, as the table file TABLE says.
+    """Make an anonymous release of one table, as described in the table file TABLE.
 
     TABLE may also be a data file (.csv, .parquet): 'coterie advise' then chooses what --qid and --k
     leave open. A column with another value in every record is left out, and columns in no qid are
@@ -90,7 +92,7 @@ def anonymise(
     if table.suffix.lower() in (".yaml", ".yml"):
         if qid is not None or k is not None:
             raise UsageError(
-                f"{table}: a table file names its qids and k; --qid and --k go with data"
+                f"{table}: a table file has its own qids and k; --qid and --k are for data files"
             )
         file = load_table_file(table)
     else:
@@ -147,9 +149,9 @@ def _names(text: str | None) -> list[str]:
     "--sensitive",
     multiple=True,
     metavar="NAME",
-    help="List the rules that tell most of this column; repeatable.",
+    help="List the rules that reveal most about this column; repeatable.",
 )
-@click.option("--seed", type=int, help="Same seed, same samples; for tests only.")
+@click.option("--seed", type=int, help="The same seed gives the same samples; for tests only.")
 @MEMORY
 @HTML
 @JSON
@@ -161,7 +163,7 @@ def inspect(
     as_json: bool,
     **given: Any,
 ) -> None:
-    """Say what in TABLE identifies people.
+    """Show which columns of TABLE identify people.
 
     TABLE is a data file (.csv, .parquet) or a table file (.yaml). Nothing leaves this machine.
     """
@@ -198,7 +200,7 @@ def inspect(
     "--known",
     type=click.IntRange(1),
     metavar="B",
-    help="Somebody knows at most B columns of a person: several small qids.",
+    help="Assume that nobody knows more than B columns of a person: several small qids.",
 )
 @click.option(
     "--smallest-k", default=5, show_default=True, type=click.IntRange(1), help="No k below this."
@@ -246,7 +248,7 @@ def advise(
     found = work(table, Wishes(smallest_k=smallest_k, **given), out, identified)
     if out is not None:
         if out.exists():
-            raise UsageError(f"{out}: is there already; choose another --out")
+            raise UsageError(f"{out}: exists already; choose another --out")
         out.write_text(found["yaml"], encoding="utf-8")
     print_result(found, as_json, lambda: found["yaml"].splitlines())
 
@@ -257,7 +259,7 @@ def advise(
     "--known",
     required=True,
     type=click.Path(path_type=Path),
-    help="A table of people: what an outsider knows of them.",
+    help="A table with what an outsider knows about people.",
 )
 @click.option("--columns", metavar="A,B,...", help="Link on these columns only.")
 @HTML
@@ -267,8 +269,8 @@ def attack(
 ) -> None:
     """Link the release in FOLDER with a table of known people.
 
-    Says who is found, how surely, and which values follow. FOLDER is the result of anonymise or of
-    an integrate job; columns are matched by their names.
+    Shows who can be found, how surely, and which other values of a person become known. FOLDER is
+    the result of anonymise or of an integrate job; columns are matched by their names.
     """
     from coterie.onetable.attack.attack import attack as work
     from coterie.onetable.attack.attack import lines
@@ -284,8 +286,10 @@ def attack(
 @click.argument("file", required=False, type=click.Path(path_type=Path))
 @click.option("--data", type=click.Path(path_type=Path), help="A table to build from.")
 @click.option("--column", help="The column of that table.")
-@click.option("--prefix", metavar="3,1", help="Prefixes of these lengths, as of postal codes.")
-@click.option("--codes", metavar="FILE", help="A catalogue: lines of code;parent, as of ICD.")
+@click.option(
+    "--prefix", metavar="3,1", help="Prefixes of these lengths, for example of postal codes."
+)
+@click.option("--codes", metavar="FILE", help="A catalogue such as ICD, with lines of code;parent.")
 @click.option("--dates", is_flag=True, help="Month, year, decade of dates.")
 @click.option("--equal", metavar="5,10,20", help="Numbers in bands of these widths.")
 @click.option("--quantile", metavar="8,4,2", help="Numbers in this many bands of equal size.")
@@ -302,7 +306,7 @@ def taxonomy(
 ) -> None:
     """Draw the taxonomy FILE, or build one from a column of a table and draw or write it.
 
-    A line of such a file is a path from a leaf to the root, separated by `;`, as in
+    Each line of a taxonomy is a path from a leaf to the root, separated by `;`, as in
     hierarchies of ARX.
     """
     from coterie.onetable.taxonomies import as_csv, build, drawn, load
@@ -310,7 +314,7 @@ def taxonomy(
     chosen = {name: value for name, value in ways.items() if value}
     if file is not None:
         if data or column or chosen or out:
-            raise UsageError("FILE is drawn as it is; to build one, leave FILE out")
+            raise UsageError("FILE is only drawn; to build a taxonomy, leave FILE out")
         found = load(file)
         click.echo(json.dumps(_tree(found)) if as_json else "\n".join(drawn(found)))
         return

@@ -19,7 +19,7 @@ from coterie.coordinator.cli.options import JSON, print_result
 @click.option(
     "--data",
     type=click.Path(path_type=Path),
-    help="The table that a release of one table was made of: checks its measures, too.",
+    help="The table that a one-table release was made from; its measures are then checked, too.",
 )
 @JSON
 def verify(folder: Path, data: Path | None, as_json: bool) -> int:

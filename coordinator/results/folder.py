@@ -104,7 +104,7 @@ def _begin(out: Path, force: bool) -> set[str]:
     out.mkdir(parents=True, exist_ok=True)
     if any(path.name != MANIFEST for path in out.iterdir()):
         if not force:
-            raise UsageError(f"{out}: is not empty; choose another --out, or say --force")
+            raise UsageError(f"{out}: is not empty; choose another --out, or add --force")
         _remove_earlier(out)
     taken = [path.name for path in sorted(out.iterdir()) if path.name in names_of_results()]
     others = _files(out)

@@ -58,7 +58,7 @@ class OfAJob:
     def verify(self, folder: Path, data: Path | None) -> dict[str, Any]:
         if data is not None:
             raise UsageError(
-                "--data goes with a release of one table; nobody has the tables of a job"
+                "--data is only for one-table releases; nobody has the tables of a job"
             )
         job = saved_job(folder)
         found = KINDS[job.kind].verify(job, read_claims(folder), folder)

@@ -162,7 +162,7 @@ def main(argv: list[str] | None = None) -> int:
         if name not in OPTIONS:
             raise UsageError(f"--only: no experiment '{name}'; there are: {', '.join(OPTIONS)}")
     if options.out.exists():
-        raise UsageError(f"{options.out}: is there already; choose another --out")
+        raise UsageError(f"{options.out}: exists already; choose another --out")
     results: dict[str, Any] = {}
     failed: dict[str, str] = {}
     for name in names:

@@ -162,7 +162,7 @@ def read_domain(
         raise entry.error(f"has both '{given[0]}' and '{given[1]}': one of them says the domain")
     scale = read_type(entry)
     if scale is not None and given != ["cuts"]:
-        raise entry.error("'type' goes with 'cuts' only")
+        raise entry.error("'type' is only for 'cuts'")
     if values := entry.optional("values"):
         texts = values.texts()
         if len(set(texts)) != len(texts):

@@ -155,7 +155,7 @@ def _read_attribute(
             raise listed.error("must list at least two different values")
     if span := entry.optional("range"):
         if values is not None:
-            raise span.error("goes with numbers, and the attribute has 'values'")
+            raise span.error("is for numbers, but the attribute has 'values'")
         scale, limits = read_limits(span)
         if scale is not NUMBER:
             raise span.error("must be numbers")
@@ -168,5 +168,5 @@ def _read_missing(section: Section, default: str = "error") -> str:
     node = section.optional("missing")
     found = read_missing(section, default)
     if node and found == "value":
-        raise node.error("a missing value is no number: say 'error' or 'drop'")
+        raise node.error("a missing value is not a number: say 'error' or 'drop'")
     return found or default

@@ -67,8 +67,8 @@ def parse_source(node: Node, folder: Path) -> Source:
         path = folder / node.text()
         if path.suffix.lower() not in _SUFFIXES:
             raise node.error(
-                f"'{path.name}' ends neither in .csv nor in .parquet nor in .xlsx; "
-                "say what it is, as in {sqlite: FILE, table: NAME}"
+                f"'{path.name}' does not end in .csv, .parquet or .xlsx; "
+                "name its type, as in {sqlite: FILE, table: NAME}"
             )
         return file_source(path)
     section = node.section()
@@ -91,7 +91,7 @@ def _spelling(section: Section) -> Spelling:
         if len(thousands) != 1 or thousands.isalnum() or thousands in "+-" or node.is_mapping:
             raise node.error("must be one mark between digits, such as '.', ',' or ' '")
         if thousands == decimal:
-            raise node.error(f"is the decimal mark, too: '{decimal}'")
+            raise node.error(f"is also the decimal mark: '{decimal}'")
     dates: tuple[str, ...] = ()
     if node := section.optional("dates"):
         dates = tuple(node.texts())
@@ -347,7 +347,7 @@ def _csv(section: Section, place: str, folder: Path) -> Source:
     encoding = section.optional("encoding")
     if encoding is not None and not is_encoding(encoding.text()):
         raise encoding.error(
-            f"'{encoding.text()}' is no encoding; such are cp1252, latin-1, utf-16"
+            f"'{encoding.text()}' is not an encoding; examples are cp1252, latin-1, utf-16"
         )
     return CsvFile(folder / place, delimiter, "" if encoding is None else encoding.text())
 

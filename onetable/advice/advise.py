@@ -67,7 +67,7 @@ def advise(
             raise UsageError(f"{name} must be between 0 and 1, not {value:g}")
     if path.suffix.lower() not in (".yaml", ".yml"):
         if identified is not None:
-            raise UsageError(f"{path}: the result of an identify job goes with a job file")
+            raise UsageError(f"{path}: the result of an identify job needs a job file")
         return _for_data(path, wishes, out)
     text = read_text(path)
     if read_document(text, str(path)).optional("kind") is not None:
@@ -75,7 +75,7 @@ def advise(
             return _for_identified(path, text, wishes, identified)
         return _for_job(path, text, wishes)
     if identified is not None:
-        raise UsageError(f"{path}: the result of an identify job goes with a job file")
+        raise UsageError(f"{path}: the result of an identify job needs a job file")
     return _for_table_file(path, text, wishes)
 
 

@@ -138,6 +138,6 @@ class TableMethod(Method[TableFile]):
         for attribute in file.attributes:
             if attribute.cuts:
                 raise section.error(
-                    f"'{attribute.name}' has 'cuts', which go with 'method: quantiles' and "
+                    f"'{attribute.name}' has 'cuts', which are only for 'method: quantiles' and "
                     f"'clusters: {GIVEN}'"
                 )

@@ -95,7 +95,7 @@ def parse_table_file(text: str, folder: Path, file: str = "table file") -> Table
 def _method(node: Node) -> str:
     if node.text() in OWN_FILES:
         raise node.error(
-            f"'{node.text()}' is no way to anonymise: the command `coterie {node.text()}` takes "
+            f"'{node.text()}' is not a method of 'coterie anonymise': the command `coterie {node.text()}` takes "
             "this file, and its result can be verified"
         )
     return node.choice(*TABLE_METHODS)
@@ -106,7 +106,7 @@ def _refuse_others(section: Section) -> None:
     for key, node in section.unread():
         for name in TABLE_METHODS:
             if key in table_method(name).keys:
-                raise node.error(f"goes with 'method: {name}' only")
+                raise node.error(f"is only for 'method: {name}'")
 
 
 def _attribute(
@@ -124,7 +124,7 @@ def _attribute(
     taxonomy_node, range_node, flat_node = one_of(node, section, ("taxonomy", "range", "flat"))
     scale = read_type(section)
     if scale is not None and (taxonomy_node or flat_node):
-        raise node.error("has a type, which goes with numbers, dates and times alone")
+        raise node.error("has a type, which only numbers, dates and times can have")
     taxonomy = limits = None
     if taxonomy_node:
         path = _read_file(taxonomy_node, folder, files)
@@ -161,7 +161,7 @@ def _learned(
     if node is None:
         return attributes
     if any(attribute.priority != 1 for attribute in attributes):
-        raise node.error("goes without 'priority': priorities are learned or told")
+        raise node.error("cannot be used with 'priority': priorities are either learned or given")
     path = _read_file(node, folder, files)
     try:
         text = files[path].decode("utf-8")

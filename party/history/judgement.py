@@ -36,7 +36,7 @@ from coterie.party.history.releases import History, Remembered, unpacked
 from coterie.party.settings import Repeat
 
 _UNKNOWN = -1
-REFUSAL = "policy.repeat: with what earlier jobs have told, this job would tell too much"
+REFUSAL = "policy.repeat: together with earlier jobs, this job would reveal too much"
 
 
 @dataclass(frozen=True)

@@ -62,10 +62,10 @@ def _tidy(server: PartyServer, stopping: threading.Event) -> None:
 @click.argument("file", metavar="PARTY.yaml", type=click.Path(path_type=Path))
 @JSON
 def serve(file: Path, as_json: bool) -> int:
-    """Serve until SIGTERM or Ctrl-C, which end running jobs and tell the peers.
+    """Serve until SIGTERM or Ctrl-C, which end running jobs and inform the peers.
 
-    A party file or certificate that changes is taken up within seconds, on SIGHUP at once.
-    Ends with 0 after SIGTERM, with 130 after Ctrl-C.
+    A changed party file or certificate is loaded within seconds, or at once on SIGHUP.
+    The exit code is 0 after SIGTERM and 130 after Ctrl-C.
     """
     keep_memory_together()
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s")
@@ -106,16 +106,20 @@ def serve(file: Path, as_json: bool) -> int:
 def check(file: Path, as_json: bool) -> int:
     """Check a party file before serving it, one line per check.
 
-    The certificate, the state folder, whether the data has the columns that the policy names, rules
-    that contradict each other, and the peers' servers. A peer that does not answer is a warning.
+    Looks at the certificate, the state folder, the columns that the policy names, rules that
+    contradict each other, and the peers' servers. A peer that does not answer is a warning.
     """
     return show_checks(examine(file), as_json)
 
 
 @click.command()
 @click.argument("file", metavar="PARTY.yaml", type=click.Path(path_type=Path))
-@click.option("--server", metavar="HOST:PORT", help="Where the server is, if not where it listens.")
-@click.option("--port", default=0, type=click.IntRange(0, 65535), help="The page's own port.")
+@click.option(
+    "--server",
+    metavar="HOST:PORT",
+    help="Address of the server, if it is not the `listen` of the party file.",
+)
+@click.option("--port", default=0, type=click.IntRange(0, 65535), help="Port of the page.")
 @IDENTITY
 @PERSON
 @JSON
@@ -124,8 +128,8 @@ def desk(
 ) -> int:
     """Serve the steward's page on this machine, until Ctrl-C.
 
-    Jobs that wait for consent, explained, to approve or refuse; the jobs that go on; partners and
-    what they owe; the audit log; health. The link works once.
+    The page explains the jobs that wait for consent, to approve or refuse, and shows running jobs,
+    partners and what they owe, the audit log and the server's health. The link works once.
     """
     with (
         Operator(file, server, identity) as operator,
@@ -151,13 +155,13 @@ def desk(
     "--repeat",
     "about",
     flag_value=REPEAT,
-    help="To what a running job tells together with earlier ones.",
+    help="Approve what a running job reveals together with earlier jobs.",
 )
 @click.option(
     "--output",
     "about",
     flag_value=OUTPUT,
-    help="To the output of a running job, which 'show --output' shows.",
+    help="Approve the output of a running job ('show --output' shows it).",
 )
 @IDENTITY
 @PERSON
@@ -172,7 +176,7 @@ def approve(
     person: str,
     as_json: bool,
 ) -> int:
-    """Say yes (or --no) to a job that waits for consent. JOB is its id, or its name."""
+    """Approve (or with --no refuse) a job that waits for consent. JOB is its id, or its name."""
     with Operator(config, identity=identity) as operator:
         if about is None:
             job_id = operator.job_in((pb.WAITING,), job, "waits for consent")
@@ -197,7 +201,7 @@ def approve(
 def cancel(
     job: str, config: Path, reason: str, identity: Path | None, person: str, as_json: bool
 ) -> int:
-    """End a job that has not ended, whether it runs or not. JOB is its id, or its name."""
+    """End a job, whether it runs already or not. JOB is its id, or its name."""
     with Operator(config, identity=identity) as operator:
         going_on = (pb.WAITING, pb.ACCEPTED, pb.QUEUED, pb.RUNNING)
         job_id = operator.job_in(going_on, job, "goes on")
@@ -209,7 +213,7 @@ def cancel(
 
 @click.command()
 @CONFIG
-@click.option("--waiting", is_flag=True, help="Only those that wait for consent.")
+@click.option("--waiting", is_flag=True, help="Only jobs that wait for consent.")
 @JSON
 def jobs(config: Path, waiting: bool, as_json: bool) -> int:
     """List the jobs this party knows, with the date of each proposal, the newest last."""
@@ -246,13 +250,15 @@ def jobs(config: Path, waiting: bool, as_json: bool) -> int:
 @click.command()
 @click.argument("job")
 @CONFIG
-@click.option("--full", is_flag=True, help="Also list whatever a job of this kind may tell.")
+@click.option(
+    "--full", is_flag=True, help="Also list everything that a job of this kind may reveal."
+)
 @click.option("--output", is_flag=True, help="Also show what this party would release now.")
 @JSON
 def show(job: str, config: Path, full: bool, output: bool, as_json: bool) -> int:
     """Explain a job in plain words: who asks, with whom, what leaves, what others learn.
 
-    JOB is its id, the beginning of it, or its name; of several jobs of one name the newest.
+    JOB is its id, the beginning of its id, or its name; if several jobs have the name, the newest.
     """
     with Operator(config) as operator:
         job_id = operator.newest(job)

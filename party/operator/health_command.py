@@ -27,7 +27,7 @@ _SERVICE = "coterie.v1.Jobs"
 @CONFIG
 @JSON
 def health(config: Path, as_json: bool) -> int:
-    """Ask this party's server whether it serves: exit code 0 if it does."""
+    """Ask whether this party's server is running: exit code 0 if it is."""
     name = _serving(config) or _asked(config)
     print_result(as_json, {"party": name, "state": "serving"}, "serving")
     return 0

@@ -23,7 +23,7 @@ PERSON = click.option(
     envvar="COTERIE_OPERATOR",
     show_envvar=True,
     default=getpass.getuser,
-    help="Your name, for the audit log; your login's if left out.",
+    help="Your name, for the audit log; your login name by default.",
 )
 
 
@@ -32,7 +32,7 @@ IDENTITY = click.option(
     type=click.Path(path_type=Path),
     envvar="COTERIE_OPERATOR_IDENTITY",
     show_envvar=True,
-    help="Folder with your own NAME.crt, NAME.key and ca.crt, where the party file lists operators.",
+    help="Folder with your own NAME.crt, NAME.key and ca.crt; needed if the party file lists operators.",
 )
 
 

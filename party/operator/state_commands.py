@@ -39,10 +39,10 @@ _PRUNING = 600.0  # seconds that a server may take
 @click.option("--job", help="Only this job: its id, the beginning of it, or its name.")
 @JSON
 def history(config: Path, job: str | None, as_json: bool) -> int:
-    """List what jobs have told about this party's people, as this party remembers it.
+    """List what earlier jobs revealed about this party's people.
 
-    The numbers of people, the attributes that were counted and the groups that were released; never a
-    value. `policy.repeat` judges new jobs by it.
+    Shows numbers of people, the attributes that were counted and the groups that were released, but
+    no value. `policy.repeat` judges new jobs by this history.
     """
     entries = History(load_party(config).state).entries()
     if job is not None:
@@ -63,11 +63,11 @@ def history(config: Path, job: str | None, as_json: bool) -> int:
 @PERSON
 @JSON
 def forget(config: Path, person: str, as_json: bool) -> int:
-    """Forget what jobs have told about this party's people; the audit log says so.
+    """Forget what earlier jobs revealed about this party's people; the audit log notes it.
 
-    For a history that is damaged or lost, and of which there is no backup: without this command, jobs
-    about people would end with an error. Jobs of before are not compared with later ones any more. The
-    server must be stopped first.
+    Use it if the history is damaged or lost and has no backup: jobs about people then end with an
+    error until it is run. Later jobs are no longer compared with the forgotten ones. Stop the server
+    first.
     """
     found = forget_history(load_party(config), person)
     print_result(as_json, found, f"{found['forgotten']}: begun anew")
@@ -78,10 +78,10 @@ def forget(config: Path, person: str, as_json: bool) -> int:
 @CONFIG
 @JSON
 def models(config: Path, as_json: bool) -> int:
-    """List the models that this party keeps a part of, by which later jobs may classify people.
+    """List the models of which this party keeps a part; later jobs may classify people with them.
 
-    Who had each made, by which job and when, with whom, and which of this party's columns it looks
-    at; never a value or a number of it.
+    Shows who had each model made, by which job and when, with whom, and which of this party's
+    columns it uses, but no value or number of the model.
     """
     folder = ModelFolder(load_party(config).state)
     shown: list[dict[str, Any]] = []
@@ -112,9 +112,9 @@ def models(config: Path, as_json: bool) -> int:
 @PERSON
 @JSON
 def remove_model(name: str, config: Path, identity: Path | None, person: str, as_json: bool) -> int:
-    """Remove this party's part of the kept model NAME; the audit log says so.
+    """Remove this party's part of the kept model NAME; the audit log notes it.
 
-    No job can use the model from then on. A running server does it; without one the command does.
+    No job can use the model from then on. The command asks the server, if it is running.
     """
     with Operator(config, identity=identity) as operator:
         request = pb.ModelRef(name=name, person=person)
@@ -130,12 +130,12 @@ def remove_model(name: str, config: Path, identity: Path | None, person: str, as
 @click.command()
 @CONFIG
 @IDENTITY
-@click.option("--dry-run", is_flag=True, help="Only say what would be removed.")
+@click.option("--dry-run", is_flag=True, help="Only list what would be removed.")
 @JSON
 def prune(config: Path, dry_run: bool, identity: Path | None, as_json: bool) -> int:
     """Remove what is older than `retention` in the party file permits.
 
-    A running server does it, which also does so every hour; without one the command does.
+    The command asks the server, if it is running; the server also does this every hour.
     """
     with Operator(config, identity=identity) as operator:
         try:
@@ -196,9 +196,9 @@ def restore_state(file: Path, config: Path, as_json: bool) -> int:
 def audit(config: Path, sources: tuple[Path, ...], as_json: bool) -> int:
     """Check this party's audit log: its hash chain, and the heads that were kept elsewhere.
 
-    The head file is always compared, and the journal, the ledger and the history with the heads that
-    the log has for them. A removed, emptied, shortened or rewritten file ends with exit code 8; a line
-    that a crash tore does not.
+    The log is always compared with its head file, and the journal, the ledger and the history with
+    their heads in the log. If a file was removed, emptied, shortened or rewritten, the exit code is 8;
+    a line that a crash left incomplete does not count.
     """
     loaded = load_party(config)
     path = loaded.state / "audit.log"
@@ -226,7 +226,7 @@ def audit(config: Path, sources: tuple[Path, ...], as_json: bool) -> int:
 @JSON
 @click.pass_context
 def ledger(context: click.Context, config: Path | None, as_json: bool) -> int:
-    """Show what this party and its partners have contributed, and what is spent of its budgets."""
+    """Show what this party and its partners have contributed, and how much of its budgets is spent."""
     if context.invoked_subcommand is not None:
         return 0
     if config is None:
@@ -241,7 +241,7 @@ def ledger(context: click.Context, config: Path | None, as_json: bool) -> int:
 @ledger.command()
 @click.argument("partner")
 @CONFIG
-@click.option("--job", help="Only what stems from this job: its id, or the beginning of it.")
+@click.option("--job", help="Only amounts from this job: its id, or the beginning of its id.")
 @JSON
 def forgive(partner: str, config: Path, job: str | None, as_json: bool) -> int:
     """Forgive PARTNER what it took in jobs that did not finish, and proposals it rejected.

@@ -51,7 +51,7 @@ def test_odd_values_are_noted_with_row_and_value():
         "row 4: column 'a': 'nan' is not finite, as 2 of its 6 values are not"
     ]
     constant = coded_table(pieces(["x", "x"]), ["a"], "t").column("a")
-    assert constant.notes() == ["column 'a' has one value only: it tells nobody apart"]
+    assert constant.notes() == ["column 'a' has only one value, which distinguishes nobody"]
 
 
 def test_no_records():

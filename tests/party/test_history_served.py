@@ -112,7 +112,7 @@ def test_a_count_of_all_but_one_person_is_refused_after_a_restart_too(houses):
     restart(houses)
     second, ends = run(houses, counts(houses))
     assert ends["lender"].state == pb.FAILED
-    assert "policy.repeat: with what earlier jobs have told" in ends["lender"].error
+    assert "policy.repeat: together with earlier jobs" in ends["lender"].error
     assert "person" not in ends["lender"].error
     assert "lender: stopped: policy.repeat" in ends["bank"].error
     # Another kind that counts the attribute is refused, too; one that counts others is not.

@@ -196,7 +196,7 @@ def parse_integrate(section: Section, common: Common) -> IntegrateJob:
     max_suppression = suppression_node.number(0, 0.5) if suppression_node else 0.0
     if suppression_node and max_suppression and any(r.model for r in requirements):
         raise suppression_node.error(
-            "goes with k alone: leaving records out can break a condition on a sensitive column"
+            "is only for requirements on k alone: leaving records out can break a condition on a sensitive column"
         )
     missing = read_missing(section, None)
     sensitive = {name for requirement in requirements for name in requirement.sensitive_columns}
@@ -277,7 +277,7 @@ def read_split(section: Section, rule: str, class_name: str | None) -> str:
         return rule
     if class_name is not None or rule != "discernibility":
         raise node.error(
-            "goes with 'score: discernibility' and without a class, whose labels say where numbers "
+            "is only for 'score: discernibility' without a class, whose labels say where numbers "
             "are split otherwise"
         )
     return BY_QUANTILE
@@ -340,7 +340,7 @@ def _attribute(
         raise node.error("is in no qid and leaves as it is; 'flat' says how to generalize it")
     scale = read_type(section)
     if scale is not None and (taxonomy_node or flat):
-        raise node.error("has a type, which goes with numbers, dates and times alone")
+        raise node.error("has a type, which only numbers, dates and times can have")
     taxonomy = limits = None
     if taxonomy_node:
         taxonomy = taxonomies.read(taxonomy_node)

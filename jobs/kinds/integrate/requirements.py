@@ -102,7 +102,7 @@ def _read_requirement(
         return Requirement(qid, k, k_map=k_map)
     if map_node is not None:
         raise map_node.error(
-            "does not go with 'sensitive': of a group that is counted in a population, the table may "
+            "cannot be used with 'sensitive': of a group that is counted in a population, the table may "
             "have one record, whose sensitive value nothing hides; give 'sensitive' an entry with 'k'"
         )
     several = sensitive_node.is_list

@@ -26,20 +26,22 @@ UNCHECKED = "the slack, which only the parties' own tables determine"
 def read_slack(
     section: Section, requirements: Sequence[Requirement], rule: str, max_suppression: float
 ) -> bool:
-    """Whether the job says `slack: tell`, which goes with k alone."""
+    """Whether the job says `slack: tell`, which is only for requirements on k alone."""
     node = section.optional("slack")
     if node is None:
         return False
     node.choice("tell")
     if any(requirement.model for requirement in requirements):
         raise node.error(
-            "goes with k alone: whether a condition on a sensitive column would permit what a "
+            "is only for requirements on k alone: whether a condition on a sensitive column would permit what a "
             "smaller k permits, nobody may know"
         )
     if max_suppression:
-        raise node.error("goes without 'max_suppression', which makes another table of another k")
+        raise node.error(
+            "cannot be used with 'max_suppression', which makes another table of another k"
+        )
     if rule == BY_QUANTILE:
-        raise node.error("goes without 'split: quantile', whose cuts depend on k")
+        raise node.error("cannot be used with 'split: quantile', whose cuts depend on k")
     return True
 
 

@@ -43,7 +43,7 @@ def read_model_noise(section: Section, vertical: bool) -> Noise | None:
     if node is None:
         return None
     if not vertical:
-        raise node.error("goes with 'partition: vertical': leave it out")
+        raise node.error("is only for 'partition: vertical': leave it out")
     return read_noise(node)
 
 

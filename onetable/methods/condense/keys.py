@@ -26,7 +26,7 @@ def read_k(section: Section, attributes: Node, class_name: str | None) -> tuple[
         raise attributes.error("names no attribute to condense")
     node, other = section.optional("k"), section.optional("requirement")
     if node is not None and other is not None:
-        raise node.error("goes without 'requirement', which says k a second time")
+        raise node.error("cannot be used with 'requirement', which would set k a second time")
     if other is None:
         return (Requirement(tuple(names), section.required("k").integer(2)),)
     found = read_requirements(other, names, class_name)

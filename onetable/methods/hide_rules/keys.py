@@ -68,7 +68,7 @@ def parse_hide_file(text: str, folder: Path, file: str) -> HideFile:
     for key, default, high in (("margin", 0.05, 0.5), ("decoys", 1.0, 100.0)):
         found = section.optional(key)
         if found is not None and by != "blocking":
-            raise found.error("goes with 'by: blocking' only")
+            raise found.error("is only for 'by: blocking'")
         only[key] = default if found is None else found.number(0, high)
     read = HideFile(
         source=source,

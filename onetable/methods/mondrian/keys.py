@@ -16,7 +16,7 @@ def read_options(section: Section, class_name: str | None) -> Options | WidthOpt
     cuts, score = chosen("cuts", "strict", "relaxed"), section.optional("score")
     if rule != "width":
         if score is not None:
-            raise score.error("goes with 'method: specialize', or with 'rule: width' of mondrian")
+            raise score.error("is only for 'method: specialize', and for 'rule: width' of mondrian")
         return Options(
             rule="spread" if rule == "spread" else "entropy",
             boxes="regions" if boxes == "regions" else "tight",

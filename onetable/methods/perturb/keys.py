@@ -108,7 +108,7 @@ def _attribute(name: str, node: Node) -> Perturbed:
         raise values_node.error("must be at least two different values")
     number = keep.number(0, 1)
     if number in (0, 1):
-        raise keep.error("must be between 0 and 1: 1 hides nothing, and 0 tells nothing")
+        raise keep.error("must be between 0 and 1: 1 hides nothing, and 0 shows nothing")
     section.close()
     return Perturbed(name, values=values, keep=number)
 

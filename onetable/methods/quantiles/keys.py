@@ -22,13 +22,13 @@ def read_quantiles(section: Section) -> Options:
         given[key] = node.choice(*choices)
     chosen = given.get("clusters")
     if chosen in ("sampled", "given") and given.get("by") == "rank":
-        raise section.required("by").error(f"goes with 'clusters: {chosen}' by value only")
+        raise section.required("by").error(f"is only for 'clusters: {chosen}' by value")
     for key, most in (("epsilon", 1), ("delta", 0.5)):
         node = section.optional(key)
         if node is None:
             continue
         if chosen != "sampled":
-            raise node.error("goes with 'clusters: sampled' only")
+            raise node.error("is only for 'clusters: sampled'")
         given[key] = node.number(1e-4, most)
     return Options(**given)
 

@@ -184,7 +184,9 @@ def test_suppression_is_refused_where_it_could_break_another_condition():
 
     table = table_of(["Wichita"] * 6, ["F"] * 6, [30] * 6)
     wanted = [Requirement(("place",), 2), Requirement(("sex",), 2)]
-    with pytest.raises(UsageError, match="max_suppression goes with one requirement on k alone"):
+    with pytest.raises(
+        UsageError, match="max_suppression is only for a single requirement on k alone"
+    ):
         incognito(table, wanted, 1)
 
 

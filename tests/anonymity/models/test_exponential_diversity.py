@@ -76,7 +76,7 @@ def test_it_is_asked_for_by_name():
 @pytest.mark.parametrize(
     ("options", "complaint"),
     [
-        ({"l": 2, "diversity": "exponential", "most": {"a": 1}}, "'most' goes with joint"),
+        ({"l": 2, "diversity": "exponential", "most": {"a": 1}}, "'most' is only for joint"),
         ({"l": 2, "diversity": "entropy"}, "must be one of joint, exponential, not 'entropy'"),
         ({"l": 2.5, "diversity": "exponential"}, "whole number for exponential diversity"),
     ],

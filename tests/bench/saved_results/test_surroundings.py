@@ -1,4 +1,4 @@
-"""A benchmark's result says what else the machine did, as far as the system tells."""
+"""A benchmark's result has the load of the machine, as far as the system gives it."""
 
 import pytest
 

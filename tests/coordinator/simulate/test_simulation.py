@@ -123,7 +123,7 @@ BAD = {
     "a table of another kind": (
         lambda job: change(job, "bank.csv", "bank.txt"),
         2,
-        "job.yaml:5: parties.bank.data: 'bank.txt' ends neither in .csv nor in .parquet nor in .xlsx",
+        "job.yaml:5: parties.bank.data: 'bank.txt' does not end in .csv, .parquet or .xlsx",
     ),
     "an empty table": (rewrite("bank.csv", ""), 3, "bank.csv: the file is empty"),
     "a wrong column": (

@@ -51,7 +51,7 @@ def test_a_figure_of_a_size_that_a_quick_run_leaves_out_is_not_compared():
 
 
 def test_a_folder_that_is_there_and_an_unknown_name_are_refused(tmp_path):
-    with pytest.raises(UsageError, match="is there already"):
+    with pytest.raises(UsageError, match="exists already"):
         main(["--out", str(tmp_path), "--only", "crowd"])
     with pytest.raises(UsageError, match="no experiment 'crowds'"):
         main(["--out", str(tmp_path / "new"), "--only", "crowds"])

@@ -55,7 +55,7 @@ def test_a_wrong_or_unknown_encoding_is_an_error(tmp_path):
     with pytest.raises(DataError, match="not a text in the encoding 'utf-16'"):
         source(tmp_path, ", encoding: utf-16").read(["ID"])
     for wrong in ("klingon", "rot13"):
-        with pytest.raises(UsageError, match=f"'{wrong}' is no encoding; such are cp1252"):
+        with pytest.raises(UsageError, match=f"'{wrong}' is not an encoding; examples are cp1252"):
             source(tmp_path, f", encoding: {wrong}")
 
 

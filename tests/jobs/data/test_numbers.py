@@ -65,8 +65,8 @@ def test_an_outcome_of_two_values_is_zero_or_one():
         ("{x: {values: [A]}}", "at least two different values"),
         ("{x: {range: [5, 1]}}", "lowest value must be below"),
         ("{x: {range: [2020-01-01, 2021-01-01]}}", "must be numbers"),
-        ("{x: {values: [A, B], range: [0, 1]}}", "goes with numbers"),
-        ("{x: {missing: value}}", "no number"),
+        ("{x: {values: [A, B], range: [0, 1]}}", "is for numbers"),
+        ("{x: {missing: value}}", "not a number"),
         ("{y: {values: [A, B, C]}}", "two values"),
     ],
 )

@@ -297,7 +297,7 @@ def test_duckdb_takes_a_query_and_refuses_what_is_not_there(duck):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("people.txt", "ends neither in .csv nor in .parquet"),
+        ("people.txt", "does not end in .csv, .parquet"),
         ("{table: t}", "must have one of the keys csv, parquet, excel, sqlite, duckdb, postgresql"),
         ("{csv: a.csv, parquet: b.parquet}", "must have one of the keys"),
         ("{sqlite: a.db}", "must have one of the keys table, query"),

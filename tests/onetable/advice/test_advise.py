@@ -165,7 +165,7 @@ def test_a_job_is_advised_from_an_identify_result_without_its_tables(capsys, tmp
     ).requirements
     code, error = advised(capsys, tmp_path / "x.csv", "--identified", str(tmp_path))
     assert code == 2
-    assert "goes with a job file" in str(error)
+    assert "needs a job file" in str(error)
 
 
 def test_a_search_that_is_cut_off_gives_no_all_clear(capsys, tmp_path):

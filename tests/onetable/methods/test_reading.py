@@ -21,9 +21,9 @@ from tests.onetable.people import TABLE_FILE, write_people
         ("Place.csv}", "Place.csv, at_most: [Utopia]}", "'Utopia' is not in the taxonomy"),
         ("Sex: {flat: true}", "Sex: {flat: true, at_most: [F]}", "needs a taxonomy"),
         ("id: ID", "id: Age", "attributes.Age: is a column of 'id'"),
-        ("class: Class", "class: Class\ncost: entropy", "goes with 'method: incognito' only"),
+        ("class: Class", "class: Class\ncost: entropy", "is only for 'method: incognito'"),
         ("[17, 90]}", "[17, 90], keep: true}", "'keep' is for columns in no qid"),
-        ("data: people.csv", "data: people.txt", "ends neither in .csv nor in .parquet"),
+        ("data: people.csv", "data: people.txt", "does not end in .csv, .parquet"),
     ],
 )  # fmt: skip
 def test_a_mistake_is_told_with_its_place(tmp_path, old, new, error):

@@ -51,7 +51,7 @@ def test_what_is_refused_is_not_remembered_and_says_nothing_of_what_was_found(ga
     with pytest.raises(RefusedError) as refused:
         gate(2).people(np.arange(19))
     assert str(refused.value) == (
-        "policy.repeat: with what earlier jobs have told, this job would tell too much"
+        "policy.repeat: together with earlier jobs, this job would reveal too much"
     )
     assert "1 person" in refused.value.inside
     assert len(gate.history.entries()) == 1

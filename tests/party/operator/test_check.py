@@ -36,7 +36,7 @@ def test_all_is_well_when_everybody_serves(houses):
 def test_a_server_s_key_that_approves_is_a_warning(houses):
     found = about(check(houses), "operators")
     assert found.state == "warning"
-    assert "whoever has the server's key may approve jobs" in found.detail
+    assert "anybody with the server's key may approve jobs" in found.detail
 
 
 def test_nothing_is_made(houses):

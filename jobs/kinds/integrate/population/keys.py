@@ -35,12 +35,15 @@ def read_universe(
     for key, reason in (
         (
             "recipients",
-            "goes without 'universe': the parties know who is in the table, and groups that are "
+            "cannot be used with 'universe': the parties know who is in the table, and groups that are "
             "counted in a population protect from those who do not know it; the coordinator alone "
             "may have the release",
         ),
-        ("slack", "goes without 'universe': it tells how small groups of records are"),
-        ("max_suppression", "goes without 'universe': leaving records out needs groups of records"),
+        ("slack", "cannot be used with 'universe': it tells how small groups of records are"),
+        (
+            "max_suppression",
+            "cannot be used with 'universe': leaving records out needs groups of records",
+        ),
     ):
         other = section.optional(key)
         if other is not None:
@@ -60,7 +63,7 @@ def check_known_there(
         bounds = entry.section().optional("at_most")
         if bounds is not None:
             raise bounds.error(
-                "goes without 'universe': its population may have too few people below the bounds"
+                "cannot be used with 'universe': its population may have too few people below the bounds"
             )
     found = {attribute.name: attribute for attribute in attributes}
     for item, requirement in zip(requirement_node.items(), requirements, strict=True):

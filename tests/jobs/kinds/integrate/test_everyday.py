@@ -253,7 +253,7 @@ def refusal(job):
     ("old", "new", "error"),
     [
         ("flat: true", "flat: true, range: [1, 2]", "has both a range and 'flat'"),
-        ("flat: true", "flat: true, type: date", "has a type, which goes with numbers"),
+        ("flat: true", "flat: true, type: date", "has a type, which only numbers"),
         ("  - {qid: [Town], k: 5}\n", "", "is in no qid and leaves as it is"),
         ("range: [0, 100]", "missing: never", "must be one of error, value, drop"),
         ("range: [0, 100]", "type: money", "must be one of number, date, datetime, time"),

@@ -27,7 +27,7 @@ def refused(folder, message, job=JOB_FILE, change=None, **options):
         ("qid: [Sex, Job]", "qid: [Sex, Jop]", ":14: requirement[0].qid: 'Jop' is not among"),
         ("qid: [Sex, Job]", "qid: [Sex, Sex]", "names an attribute twice"),
         ("qid: [Sex, Job]", "qid: []", "must name at least one attribute"),
-        ("class: Class", "class: Class\nsplit: quantile", "split: goes with 'score: discernib"),
+        ("class: Class", "class: Class\nsplit: quantile", "split: is only for 'score: discernib"),
         ("class: Class", "class: Class\nsplit: half", "split: must be one of even, quantile"),
         ("k: 4}", "k: 0}", "must be at least 1, not 0"),
         ("k: 4}", "k: 4, l: 3}", "'l' has no meaning without 'sensitive'"),
@@ -61,7 +61,7 @@ def test_a_job_file_that_cannot_be_meant_is_refused(tmp_path, old, new, message)
 
 def test_suppression_goes_with_k_alone(tmp_path):
     job = JOB_FILE.replace("k: 4}", "k: 4, sensitive: Zodiac, l: 2}") + "max_suppression: 0.1\n"
-    refused(tmp_path, "max_suppression: goes with k alone", job=job)
+    refused(tmp_path, "max_suppression: is only for requirements on k alone", job=job)
 
 
 def replace_in(name, old, new):

@@ -104,11 +104,14 @@ def test_verify_refuses_a_slack_that_nobody_asked_for(done, tmp_path):
     ("job", "reason"),
     [
         (JOB_FILE + "slack: hide\n", "must be 'tell'"),
-        (TELLING + "max_suppression: 0.1\n", "goes without 'max_suppression'"),
-        (TELLING.replace("k: 4}", "k: 4, sensitive: Zodiac, l: 2}"), "goes with k alone"),
+        (TELLING + "max_suppression: 0.1\n", "cannot be used with 'max_suppression'"),
+        (
+            TELLING.replace("k: 4}", "k: 4, sensitive: Zodiac, l: 2}"),
+            "is only for requirements on k alone",
+        ),
         (
             TELLING.replace("class: Class\n", "score: discernibility\nsplit: quantile\n"),
-            "goes without 'split: quantile'",
+            "cannot be used with 'split: quantile'",
         ),
     ],
 )

@@ -149,7 +149,7 @@ def test_a_type_without_cuts_is_refused(tmp_path):
     path = vertical_job(
         tmp_path, "count", TABLES, None, MISSING.replace("flat: true", "type: date")
     )
-    with pytest.raises(UsageError, match="'type' goes with 'cuts' only"):
+    with pytest.raises(UsageError, match="'type' is only for 'cuts'"):
         load_job(path)
     write(tmp_path / "x.csv", {"a": ["1"]})
 

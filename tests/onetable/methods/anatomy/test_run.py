@@ -159,9 +159,9 @@ def test_values_moved_between_groups_are_found_with_the_table(each):
         (ANATOMY.replace("Place.csv}", "Place.csv, at_most: [West]}"), "'at_most' of 'Place'"),
         (ANATOMY.replace("Class", "Count"), "has a column 'Count' of its own"),
         (ANATOMY.replace("method: anatomy", "method: mondrian") + "sensitive_table: joint\n",
-         "goes with 'method: anatomy' only"),
+         "is only for 'method: anatomy'"),
         (ANATOMY + "sensitive_table: both\n", "each"),
-        (ANATOMY + "rule: spread\n", "goes with 'method: mondrian' only"),
+        (ANATOMY + "rule: spread\n", "is only for 'method: mondrian'"),
     ],
 )  # fmt: skip
 def test_what_anatomy_must_not_publish_is_refused_before_anything_is_read(

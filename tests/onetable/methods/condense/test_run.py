@@ -97,11 +97,11 @@ def changed(at, value, people=None):
         (TABLE_FILE.replace("Income: {}", "Wage: {}"), None, "no column 'Wage'"),
         (TABLE_FILE.replace("Income: {}", "Income: {flat: true}"), None, "is one of categories"),
         (TABLE_FILE + "missing: value\n", None, "a gap has no place between numbers"),
-        (TABLE_FILE + "cost: entropy\n", None, "goes with 'method: incognito' only"),
+        (TABLE_FILE + "cost: entropy\n", None, "is only for 'method: incognito'"),
         (
             TABLE_FILE + "requirement: [{qid: [Age], k: 5}]\n",
             None,
-            "k: goes without 'requirement'",
+            "k: cannot be used with 'requirement'",
         ),
         (
             TABLE_FILE.replace("k: 5\n", "requirement: [{qid: [Age], k: 5}]\n"),

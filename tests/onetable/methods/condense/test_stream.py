@@ -96,7 +96,7 @@ def test_a_release_adds_nothing_where_it_is_asked_for_alone(tmp_path, capsys):
     assert condensed(tmp_path, "--release-only", "--out", str(tmp_path / "out")) == 0
     assert (tmp_path / "state.json").read_bytes() == before
     assert condensed(tmp_path, "--release-only") == 2
-    assert "--release-only goes with --out" in capsys.readouterr().err
+    assert "--release-only needs --out" in capsys.readouterr().err
 
 
 def test_a_folder_that_is_taken_is_named_before_anything_is_added(tmp_path, capsys):

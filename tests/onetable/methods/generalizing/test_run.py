@@ -214,4 +214,4 @@ def test_a_data_file_is_anonymised_without_a_table_file(capsys, tmp_path, monkey
     assert run(["anonymise", "people.csv", "--qid", "Age", "--k", "301", "--out", "x"]) != 0
     (tmp_path / "table.yaml").write_text("data: people.csv\n")
     assert run(["anonymise", "table.yaml", "--k", "3"]) == 2
-    assert "--qid and --k go with data" in capsys.readouterr().err
+    assert "--qid and --k are for data files" in capsys.readouterr().err

@@ -108,7 +108,7 @@ def test_a_rule_that_is_not_found_needs_no_change(tmp_path):
         (FILE.replace("support: 0.2", "support: 0"), None, "must be above 0"),
         (FILE.replace("support: 0.2", "support: nan"), None, "support"),
         (FILE + "by: magic\n", None, "by: must be one of"),
-        (FILE + "margin: 0.1\n", None, "goes with 'by: blocking' only"),
+        (FILE + "margin: 0.1\n", None, "is only for 'by: blocking'"),
         (FILE.replace("method: hide-rules\n", ""), None, "the key 'method' is missing"),
         (FILE.split("hide:")[0] + "hide: []\n", None, "must have at least one rule"),
         (FILE + "k: 3\n", None, "unknown key"),

@@ -105,14 +105,18 @@ def test_dates_are_grouped_too(tmp_path):
         ("k: 6", "k: 60", "fewer than the k = 60"),
         ("quantiles\n", "quantiles\nclusters: mean\n", "clusters"),
         ("quantiles\n", "quantiles\nby: name\n", "by"),
-        ("quantiles\n", "quantiles\nepsilon: 0.1\n", "goes with 'clusters: sampled' only"),
-        ("quantiles\n", "quantiles\nclusters: sampled\nby: rank\n", "by value only"),
+        ("quantiles\n", "quantiles\nepsilon: 0.1\n", "is only for 'clusters: sampled'"),
+        ("quantiles\n", "quantiles\nclusters: sampled\nby: rank\n", " by value"),
         ("quantiles\n", "quantiles\nclusters: sampled\ndelta: 0.9\n", "at most 0.5"),
         ("quantiles\n", "quantiles\nclusters: given\n", "has no 'cuts'"),
-        ("90]}", "90], cuts: [30]}", "go with 'method: quantiles' and 'clusters: given'"),
+        ("90]}", "90], cuts: [30]}", "only for 'method: quantiles' and 'clusters: given'"),
         ("90]}\n", "90], cuts: [30, 20]}\n", "ascending order"),
-        ("method: quantiles", "method: mondrian\nclusters: even", "goes with 'method: quantiles'"),
-        ("method: quantiles", "method: mondrian\nby: rank", "goes with 'method: quantiles'"),
+        (
+            "method: quantiles",
+            "method: mondrian\nclusters: even",
+            "is only for 'method: quantiles'",
+        ),
+        ("method: quantiles", "method: mondrian\nby: rank", "is only for 'method: quantiles'"),
     ],
 )
 def test_mistakes_are_one_line_and_nothing_is_written(tmp_path, capsys, old, new, told):

@@ -38,7 +38,7 @@ NO_K_MAP = WITNESSED.replace("k_map: 20", "k: 4")
             WITNESSED,
             "k_map: 20",
             "k_map: 20, sensitive: Zodiac, l: 2",
-            "requirement[0].k_map: does not go with 'sensitive'",
+            "requirement[0].k_map: cannot be used with 'sensitive'",
         ),
         (
             WITNESSED,
@@ -46,18 +46,18 @@ NO_K_MAP = WITNESSED.replace("k_map: 20", "k: 4")
             "recipients: all\nuniverse:",
             "the coordinator alone may have the",
         ),
-        (WITNESSED, "universe:", "slack: tell\nuniverse:", "slack: goes without 'universe'"),
+        (WITNESSED, "universe:", "slack: tell\nuniverse:", "slack: cannot be used with 'universe'"),
         (
             WITNESSED,
             "universe:",
             "max_suppression: 0.1\nuniverse:",
-            "max_suppression: goes without",
+            "max_suppression: cannot be used with",
         ),
         (
             WITNESSED,
             "Job: {party: bank, taxonomy: Job.csv}",
             "Job: {party: bank, taxonomy: Job.csv, at_most: [White-collar]}",
-            "attributes.Job.at_most: goes without 'universe'",
+            "attributes.Job.at_most: cannot be used with 'universe'",
         ),
         (
             WITNESSED,
