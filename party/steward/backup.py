@@ -36,7 +36,7 @@ def back_up(state: Path, party: str, target: Path, now: float | None = None) -> 
     if not state.is_dir():
         raise UsageError(f"{state}: there is no state folder")
     if target.exists():
-        raise UsageError(f"{target}: is there already; a backup is never overwritten")
+        raise UsageError(f"{target}: exists already; a backup is never overwritten")
     made = target.with_name(f"{target.name}.part")
     date = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(now))
     note = json.dumps({"party": party, "date": date}).encode()

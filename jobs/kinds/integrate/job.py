@@ -211,7 +211,7 @@ def parse_integrate(section: Section, common: Common) -> IntegrateJob:
             _attribute(name, node, common, taxonomies, name in in_qid, name in sensitive, missing)
         )
         if method != MONDRIAN and node.section().optional("priority") is not None:
-            raise node.error("has a priority, which goes with 'method: mondrian'")
+            raise node.error("has a priority, which is only for 'method: mondrian'")
         if attributes[-1].party == universe:
             raise node.error(f"is of '{universe}', which holds the population and no records")
     requirements = with_taxonomies(requirement_node, requirements, attributes)

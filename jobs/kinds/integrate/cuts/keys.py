@@ -31,7 +31,7 @@ def read_boxes(section: Section, method: str) -> bool:
     if node is None:
         return False
     if method != MONDRIAN:
-        raise node.error("goes with 'method: mondrian'")
+        raise node.error("is only for 'method: mondrian'")
     return node.choice("regions", "tight") == "tight"
 
 

@@ -177,7 +177,7 @@ def test_keys_of_mondrian_do_not_go_with_specialization(tmp_path, key):
     columns = COLUMNS if key != "boxes" else COLUMNS | {"Age": ("ann", "range: [17, 90]")}
     path = folder_of(tmp_path / "job", more, columns=columns)
     path.write_text(path.read_text().replace("method: mondrian\n", ""))
-    with pytest.raises(CoterieError, match="goes with 'method: mondrian'"):
+    with pytest.raises(CoterieError, match="is only for 'method: mondrian'"):
         load_job(path)
 
 
