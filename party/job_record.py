@@ -75,6 +75,7 @@ class Record:
     prepared: object = None
     prepared_at: float = 0.0  # by the monotonic clock
     data: bytes = b""  # the digest of the data that was prepared
+    inputs: dict[str, bytes] = field(default_factory=dict)  # the commitment to its columns
     people: Words | None = None  # the digest of the person of each row that was prepared
     held: Hold | None = None  # what the running job asks the operator
     session: Session | None = None

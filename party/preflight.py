@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import logging
 from collections.abc import Callable
 from typing import NamedTuple
@@ -11,13 +12,13 @@ from coterie.base.errors import DataError, RefusedError, UsageError
 from coterie.jobs.data.filtered import left_out, told
 from coterie.jobs.data.missing import Dropped, WithoutGaps
 from coterie.jobs.data.sources import read_wanted
-from coterie.jobs.data.table_digest import table_digest
+from coterie.jobs.data.table_digest import column_digests
 from coterie.jobs.file.job import Job
 from coterie.jobs.kinds.registry import KINDS
 from coterie.party.books.charges import Charges, number, too_often
 from coterie.party.books.ledger import Ledger
 from coterie.party.books.models import ModelFolder, refusals_of
-from coterie.party.books.people import People
+from coterie.party.books.people import People, commitment_key
 from coterie.party.config import PartyConfig
 from coterie.party.history.gate import identified_by
 from coterie.party.history.releases import FOLDER
@@ -35,11 +36,15 @@ def check_parties(config: PartyConfig, job: Job) -> None:
         raise RefusedError(f"'{unknown[0]}' is not in the roster of {config.name}")
 
 
-def check_policy(config: PartyConfig, job: Job, coordinator: str, resumed: bool = False) -> None:
+def check_policy(
+    config: PartyConfig, job: Job, coordinator: str, resumed: bool = False, attempts: int = 0
+) -> None:
     """Checks that the policy permits the job.
 
     A party that owes something because of an interrupted job pays by finishing it, so that debts do
-    not keep a job from being `resumed`; nor does the budget, which was charged when the job began.
+    not keep a job from being `resumed` the first time. They do from the second time on: a peer that
+    interrupts a job again and again would be given more each time. The budget was charged when the
+    job began.
     """
     config = config.for_job(job)
     refusals = judge(config.policy, job, config.name, coordinator)
@@ -47,7 +52,7 @@ def check_policy(config: PartyConfig, job: Job, coordinator: str, resumed: bool 
     debts: dict[str, str] = {}
     if (
         most is not None
-        and not resumed
+        and (not resumed or attempts > 1)
         and KINDS[job.kind].needs(job, config.name).answers.contributes
     ):
         debts = Ledger(config.state, config.name).debtors(job.party_names, most)
@@ -97,10 +102,12 @@ def _check_models(
     return inside
 
 
-def charge(config: PartyConfig, job_id: str, job: Job) -> dict[str, str]:
+def charge(config: PartyConfig, job_id: str, job: Job, again: bool = False) -> dict[str, str]:
     """Charges a job to the budget, and to the model that it uses, before it begins.
 
-    Returns what the audit log notes.
+    `again` charges a job once more whose noise is drawn anew after an interruption; a job that was
+    charged twice is refused then, so that a partner that crashes cannot use up the budget. Returns
+    what the audit log notes.
     """
     config = config.for_job(job)
     answers = KINDS[job.kind].needs(job, config.name).answers
@@ -112,7 +119,7 @@ def charge(config: PartyConfig, job_id: str, job: Job) -> dict[str, str]:
     if budget is None:
         raise RefusedError("policy.budget is not set any more")
     charges, table = Charges(config.state), job.table_of(config.name)
-    if not charges.charge(job_id, job, table, budget, noise):
+    if not charges.charge(job_id, job, table, budget, noise, again):
         return {}
     return {
         "epsilon": number(noise[0]),
@@ -125,13 +132,14 @@ class Checked(NamedTuple):
     """A party's data for a job: prepared, the number of records, and a digest of what was read.
 
     `people` has a digest of the person of each row that takes part; None if nothing identifies
-    people.
+    people. `inputs` has a digest of each column that the job reads, under the party's own key.
     """
 
     prepared: object
     records: int
     digest: bytes
     people: Words | None
+    inputs: dict[str, bytes]
 
 
 def check_data(config: PartyConfig, job: Job, note: Callable[..., None] | None = None) -> Checked:
@@ -152,7 +160,10 @@ def check_data(config: PartyConfig, job: Job, note: Callable[..., None] | None =
         if note is not None and (counts := left_out(table)):
             log.info("digest %s: %s", job.digest[:12], told(counts))
             note("rows left out", digest=job.digest, **counts)
-        read = table_digest(table)
+        inputs = column_digests(table, commitment_key(config.state / FOLDER))
+        read = hashlib.sha256(b"".join(inputs.values())).digest()
+        for column in more:  # what the policy reads besides is no part of the job
+            del inputs[column]
         try:
             made = kind.prepare(job, config.name, table, str(config.source))
             prepared = kind.recall(job, config.name, made, ModelFolder(config.state))
@@ -165,8 +176,8 @@ def check_data(config: PartyConfig, job: Job, note: Callable[..., None] | None =
             people = People(config.state / FOLDER, known_by).digests(table, known_by)
             people = people if dropped.stays is None else people[dropped.stays]
         if wanted.matching.pad_to is not None:
-            return Checked(prepared, wanted.matching.pad_to, read, people)
+            return Checked(prepared, wanted.matching.pad_to, read, people, inputs)
         # Peers learn how many rows take part; a coordinator beside them must not learn how many do not.
-        return Checked(prepared, table.num_rows - dropped.number, read, people)
+        return Checked(prepared, table.num_rows - dropped.number, read, people, inputs)
     except MemoryError:
         raise DataError(f"{config.source}: not enough memory to read it") from None

@@ -188,6 +188,7 @@ class Proposals:
                 with record.changed:
                     if record.state not in ENDED:  # the job may have been cancelled meanwhile
                         record.prepared, record.data = checked.prepared, checked.digest
+                        record.inputs = checked.inputs
                         record.prepared_at = time.monotonic()
                         record.people = checked.people
                         self._worker.expect(record)

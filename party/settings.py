@@ -47,6 +47,7 @@ class Repeat:
     id: tuple[str, ...] = ()  # the columns that identify people; none: those that a job matches
     jobs: int | None = None
     examinations: int | None = None
+    attempts: int = 20  # how often one job may be taken up again after an interruption
 
 
 def read_repeat(node: Node) -> Repeat:
@@ -62,6 +63,7 @@ def read_repeat(node: Node) -> Repeat:
         id=columns,
         jobs=section.read("jobs", lambda n: n.integer(minimum=1), None),
         examinations=section.read("examinations", lambda n: n.integer(minimum=1), None),
+        attempts=section.read("attempts", lambda n: n.integer(0, 999), Repeat.attempts),
     )
     section.close()
     return repeat

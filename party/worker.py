@@ -10,6 +10,7 @@ import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from coterie.base.errors import (
@@ -27,6 +28,7 @@ from coterie.jobs.kinds.registry import KINDS
 from coterie.jobs.run.answers_file import NAME as ANSWERS
 from coterie.jobs.run.answers_file import (
     AnswersFile,
+    attempts_made,
     create_answers,
     finished_here,
     has_answers,
@@ -48,6 +50,7 @@ from coterie.party.preflight import charge, check_data, check_parties, check_pol
 from coterie.party.queue.reservations import STEP, finished_at_a_peer, tell_peers
 from coterie.party.queue.turns import Turns
 from coterie.party.records import Book
+from coterie.party.settings import Repeat
 from coterie.party.steward.explain import date
 from coterie.protocols.primitives.randomness import Random
 from coterie.protos.jobs_pb2 import State
@@ -217,8 +220,14 @@ class Worker:
             if self._book.finish_late(record):
                 self._audit.note("finished late", job=record.job_id, by=record.coordinator)
             return
+        attempts = attempts_made(record.folder)
+        repeat = self._config.for_job(job).policy.repeat or Repeat()
+        if attempts > repeat.attempts:
+            words = f"was taken up again {repeat.attempts} times (policy.repeat.attempts)"
+            self.stop(record, CancelledError(f"{self._config.name}: {words}; propose it again"))
+            return
         check_parties(self._config, job)
-        check_policy(self._config, job, record.coordinator, resumed=True)
+        check_policy(self._config, job, record.coordinator, resumed=True, attempts=attempts)
         self._audit.note("taken up again", job=record.job_id, by=record.coordinator)
         self._book.take_again(record, lambda job: self.expect(record))
 
@@ -241,7 +250,7 @@ class Worker:
             prepared, record.prepared = record.prepared, None
             if prepared is None or time.monotonic() - record.prepared_at > _FRESH:
                 checked = check_data(config, job, self._audit.note)
-                prepared, record.records, record.data, record.people = checked
+                prepared, record.records, record.data, record.people, record.inputs = checked
             if facts := charge(config, record.job_id, job):
                 self._audit.note("budget charged", job=record.job_id, **facts)
             record.workspace.create()
@@ -255,13 +264,14 @@ class Worker:
                     record, progress.step, progress.done, progress.total, progress.traffic
                 )
 
+            gate = self._gate(record, session, job, config.for_job(job))
             workspace = replace(
                 record.workspace,
                 memory=config.memory,
                 compute=config.compute,
                 largest_peer_set=config.for_job(job).policy.largest_peer_set,
                 book=Ledger(config.state, config.name).books(record.job_id, job),
-                gate=self._gate(record, session, job, config.for_job(job)),
+                gate=gate,
             )
             run_party(
                 job,
@@ -274,6 +284,9 @@ class Worker:
                 head=lambda: self._audit.head,
                 on_heads=lambda heads: self._audit.note("agreed", job=record.job_id, heads=heads),
                 answers=answers,
+                inputs=record.inputs,
+                on_inputs=gate.commit,
+                on_redrawn=partial(self._charge_again, config, record, job),
             )
             session.finish()
             self._remember(record, job, None)
@@ -307,6 +320,11 @@ class Worker:
             self._began_under.pop(record.job_id, None)
             self.turns.leave(record.job_id)
             self._threads.pop(record.job_id, None)  # from now on the job may be taken up again
+
+    def _charge_again(self, config: PartyConfig, record: Record, job: Job) -> None:
+        """Charges noise that is drawn anew, before it is."""
+        if facts := charge(config, record.job_id, job, again=True):
+            self._audit.note("budget charged", job=record.job_id, again=True, **facts)
 
     def _gate(self, record: Record, session: Session, job: Job, config: PartyConfig) -> HistoryGate:
         """What stands between this run and a release: the memory of earlier jobs."""

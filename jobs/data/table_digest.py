@@ -1,4 +1,4 @@
-"""A digest of a table as it was read, by which a party knows whether it reads the same data again.
+"""Digests of a table's columns as they were read, by which a party commits to its data.
 
 Equal values in equal order have equal digests, however the reader has cut the columns into chunks.
 """
@@ -6,6 +6,7 @@ Equal values in equal order have equal digests, however the reader has cut the c
 from __future__ import annotations
 
 import hashlib
+import hmac
 from typing import Any
 
 import numpy as np
@@ -15,13 +16,16 @@ import pyarrow.compute as pc
 from coterie.base.arrays import Array
 
 
-def table_digest(table: pa.Table) -> bytes:
-    """The digest of the columns' names, types and values."""
-    total = hashlib.sha256(f"{table.num_rows}\n".encode())
-    for name, column in zip(table.column_names, table.columns, strict=True):
-        total.update(f"{len(name.encode())}\n{name}\n{column.type}\n".encode())
-        total.update(_column_digest(column))
-    return total.digest()
+def column_digests(table: pa.Table, key: bytes) -> dict[str, bytes]:
+    """By column a digest under a key: it tells nothing of the values to somebody without the key."""
+    return {
+        name: hmac.digest(
+            key,
+            f"{name}\n{column.type}\n{table.num_rows}\n".encode() + _column_digest(column),
+            "sha256",
+        )
+        for name, column in zip(table.column_names, table.columns, strict=True)
+    }
 
 
 def _column_digest(column: pa.ChunkedArray) -> bytes:

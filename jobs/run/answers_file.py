@@ -23,7 +23,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from coterie.base.errors import DataError, EnvironmentFaultError
-from coterie.protocols.messaging.kept import FINISHED, Answer
+from coterie.protocols.messaging.kept import FINISHED, Answer, attempts_in
 from coterie.protocols.messaging.wire import Value, WireError, decode, encode
 
 NAME = "answers"
@@ -125,6 +125,15 @@ def finished_here(folder: Path) -> bool:
         return False
     answers, _ = _records(content, len(_MAGIC) + 32)
     return any(not answer.token and answer.what == FINISHED for answer in answers)
+
+
+def attempts_made(folder: Path) -> int:
+    """How many attempts at an interrupted job have begun here."""
+    try:
+        content = (folder / NAME).read_bytes()
+    except OSError:
+        return 0
+    return attempts_in(_records(content, len(_MAGIC) + 32)[0])
 
 
 def was_kept(folder: Path) -> bool:

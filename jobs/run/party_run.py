@@ -23,7 +23,13 @@ from pathlib import Path
 from typing import Any
 
 from coterie import __version__
-from coterie.base.errors import PeerError, PeerFaultError, PeerLostError, VerificationError
+from coterie.base.errors import (
+    DataError,
+    PeerError,
+    PeerFaultError,
+    PeerLostError,
+    VerificationError,
+)
 from coterie.jobs.data.workspace import Workspace
 from coterie.jobs.file.job import Job
 from coterie.jobs.file.result_file import Claim
@@ -32,7 +38,13 @@ from coterie.jobs.kinds.registry import KINDS
 from coterie.jobs.run.archive import save_job
 from coterie.protocols.messaging.broadcast_check import compare_digests, digest_of
 from coterie.protocols.messaging.channel import Channel, Transport
-from coterie.protocols.messaging.kept import TOKEN_BYTES, AnswerStore, Kept, sound_claim
+from coterie.protocols.messaging.kept import (
+    TOKEN_BYTES,
+    AnswerStore,
+    Inputs,
+    Kept,
+    sound_claim,
+)
 from coterie.protocols.messaging.opening import COORDINATOR, declare, put_together
 from coterie.protocols.messaging.release_gate import show_output, show_people
 from coterie.protocols.messaging.wire import same_value
@@ -40,8 +52,10 @@ from coterie.protocols.messaging.wrappers import Metered, Traffic
 from coterie.protocols.primitives.randomness import Random
 
 # The version of the protocol between parties. 1 had no version in its first message; 3 goes on after
-# an interruption; 4 checks transfers.
+# an interruption; 4 checks transfers and commits to inputs.
 WIRE = 4
+COMMITTED = 32  # bytes of the digest of a column
+_MOST_COLUMNS = 100_000
 SUMMARY = "summary.json"
 OPENED = "opened.json"
 EXCLUDED = "excluded.txt"  # kept: which opened number the job's promise excludes
@@ -67,6 +81,12 @@ ANSWERS = declare(
     what="How many answers of each interrupted attempt at this job the party still holds, and a random number of its own.",
     to="every party",
     why="All go on after the same answer, and answers of different attempts are never mixed.",
+)
+INPUTS = declare(
+    "job: commitment to inputs",
+    what="For each column that a party brings to the job a digest of its values under a key that the party keeps: equal for equal values in equal order, in all of the party's jobs.",
+    to="every party",
+    why="A party cannot change its data between two attempts at a job, and a question that is asked again can be told from one about other data.",
 )
 STORED = declare(
     "job: result is stored",
@@ -113,12 +133,17 @@ def run_party(
     head: Callable[[], str] = lambda: "",
     on_heads: Callable[[dict[str, str]], None] = lambda heads: None,
     answers: AnswerStore | None = None,
+    inputs: Mapping[str, bytes] | None = None,
+    on_inputs: Callable[[Inputs], None] = lambda inputs: None,
+    on_redrawn: Callable[[], None] = lambda: None,
 ) -> dict[str, Any]:
     """Runs the job at one party and returns the summary, which it also writes.
 
     `kind` replaces the job's own, for simulations of parties that deviate. `head` returns the head
     of this party's audit log, and `on_heads` receives those of its peers. `answers` has what earlier
-    attempts at the job found out; without it nothing is kept.
+    attempts at the job found out; without it nothing is kept. `inputs` are the digests of the columns
+    by which this party commits to its data, and `on_inputs` receives those of its peers; `on_redrawn` is
+    called before noise of an earlier attempt is drawn anew.
     """
     metered = Metered(transport)
     seconds: dict[str, float] = {}
@@ -131,10 +156,12 @@ def run_party(
         last[0] = (step.split("/")[0] or phase, now)
         on_progress(Progress(step, done, total, metered.total, metered.sent_to))
 
-    channel = Channel(metered, session, listen, Kept(answers))
+    channel = Channel(metered, session, listen, Kept(answers, on_redrawn))
     channel.open(PROGRESS, None, to=COORDINATOR)
     try:
-        on_heads(agree(channel, job, head(), rng))
+        heads, committed = agree(channel, job, head(), rng, inputs)
+        on_heads(heads)
+        on_inputs({name: committed[name] for name in channel.peers})
         running = kind or KINDS[job.kind]
         if workspace.gate is not None and running.needs(job, channel.me).matching.reveal is None:
             show_people(workspace.gate, channel, None)
@@ -204,11 +231,17 @@ def _keep_opened(channel: Channel, workspace: Workspace) -> None:
     (workspace.kept / OPENED).write_text(json.dumps(channel.opened.listed(), indent=1) + "\n")
 
 
-def agree(channel: Channel, job: Job, head: str = "", rng: Random | None = None) -> dict[str, str]:
+def agree(
+    channel: Channel,
+    job: Job,
+    head: str = "",
+    rng: Random | None = None,
+    inputs: Mapping[str, bytes] | None = None,
+) -> tuple[dict[str, str], Inputs]:
     """Checks that all parties have the same version and job; the error names one that differs.
 
     From then on the channel has the answers that all parties have kept. Returns the heads of the
-    peers' audit logs, of those that keep one.
+    peers' audit logs, of those that keep one, and the commitments of all parties to their inputs.
     """
     with channel.step(AGREE):
         digest = channel.open(JOB_DIGEST, job.digest)
@@ -216,7 +249,10 @@ def agree(channel: Channel, job: Job, head: str = "", rng: Random | None = None)
             channel.open(AUDIT_HEAD, head)
         nonce = (rng or Random()).fork("attempt").bytes(TOKEN_BYTES)
         claim = channel.open(ANSWERS, channel.kept.claim)
-        channel.broadcast(WIRE, digest, head, nonce, claim)
+        committed: list[Any] = [part for pair in (inputs or {}).items() for part in pair]
+        if committed:
+            channel.open(INPUTS, committed)
+        channel.broadcast(WIRE, digest, head, nonce, claim, committed)
         told = channel.gather()
         for peer, values in told.items():
             version = _version(values)
@@ -230,7 +266,7 @@ def agree(channel: Channel, job: Job, head: str = "", rng: Random | None = None)
             if version is None or not same_value(values[1], job.digest):
                 raise channel.fault(peer, "was given another job than this party")
         heard = {peer: digest_of(*values) for peer, values in told.items()}
-        heard[channel.me] = digest_of(WIRE, digest, head, nonce, claim)
+        heard[channel.me] = digest_of(WIRE, digest, head, nonce, claim, committed)
         compare_digests(
             channel, job.party_names, heard, "the head of its audit log and its answers"
         )
@@ -239,13 +275,42 @@ def agree(channel: Channel, job: Job, head: str = "", rng: Random | None = None)
             if not isinstance(value, str) or not _HEAD.fullmatch(value):
                 raise channel.fault(peer, "sent something else than the head of an audit log")
         nonces = {channel.me: nonce}
+        everybody: dict[str, Mapping[str, bytes]] = {channel.me: dict(inputs or {})}
         for peer, values in told.items():
             what = "random number of an attempt"
             nonces[peer] = channel.check_bytes(peer, values[3], TOKEN_BYTES, what)
             if not sound_claim(values[4]):
                 raise channel.fault(peer, "sent no list of the answers that it has kept")
+            everybody[peer] = _commitment(channel, peer, values[5])
         channel.kept.begin(nonces, [values[4] for values in told.values()])
-    return heads
+        for name, column in channel.kept.count(everybody):
+            raise _changed(channel, name, column)
+    return heads, everybody
+
+
+def _commitment(channel: Channel, peer: str, told: Any) -> dict[str, bytes]:
+    """A peer's digests by column."""
+    sound = isinstance(told, list) and len(told) % 2 == 0 and len(told) <= 2 * _MOST_COLUMNS
+    sound = sound and all(isinstance(name, str) for name in told[::2])
+    sound = sound and all(isinstance(d, bytes) and len(d) == COMMITTED for d in told[1::2])
+    if not sound or len(set(told[::2])) < len(told) // 2:
+        raise channel.fault(peer, "sent no commitment to its columns")
+    return dict(zip(told[::2], told[1::2], strict=True))
+
+
+def _changed(channel: Channel, name: str, column: str) -> Exception:
+    """The end of a job to which a party brings other data than in the first attempt."""
+    if name == channel.me:
+        return DataError(
+            f"column '{column}' has changed since the job began; propose the job again"
+        )
+    reason = (
+        f"brings another column '{column}' than when the job began; propose the job again, which is "
+        "then another job"
+    )
+    other = PeerLostError(name, channel.current_step, reason)
+    other.for_good = True
+    return other
 
 
 def _version(values: Any) -> int | None:
@@ -253,7 +318,7 @@ def _version(values: Any) -> int | None:
     if isinstance(values, str):
         return 1
     if isinstance(values, list) and values and type(values[0]) is int:
-        return values[0] if values[0] != WIRE or len(values) == 5 else None
+        return values[0] if values[0] != WIRE or len(values) == 6 else None
     return None
 
 

@@ -86,11 +86,20 @@ class Charges:
         table: str | None,
         budget: Budget,
         asked: tuple[Fraction, Fraction],
+        again: bool = False,
     ) -> bool:
-        """Charges a job before it begins; False if it was charged before. RefusedError if too little is left."""
+        """Charges a job before it begins; False if it was charged before. RefusedError if too little is left.
+
+        With `again` a job is charged a second time, and refused a third.
+        """
         with _charging:
-            if any(charge.job == job_id for charge in self._charges()):
+            before = sum(charge.job == job_id for charge in self._charges())
+            if before and not again:
                 return False
+            if before > 1:
+                raise RefusedError(
+                    "the job was interrupted twice after its noise was drawn; propose it again"
+                )
             spent = self.spent(budget)
             if refusals := spent.refusals(budget, asked):
                 error = RefusedError("; ".join(refusals))

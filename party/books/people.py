@@ -21,6 +21,7 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import hmac
 import json
 import os
 import re
@@ -189,6 +190,11 @@ def remove_list(path: Path) -> None:
 
 def _digest(known: Words) -> str:
     return hashlib.blake2b(known.data, digest_size=32).hexdigest()
+
+
+def commitment_key(folder: Path) -> bytes:
+    """The key under which the party commits to its data, made from that of the people."""
+    return hmac.digest(_key(folder / _KEY), b"coterie commitment to inputs", "sha256")
 
 
 def _key(path: Path) -> bytes:

@@ -1,8 +1,9 @@
 """The gate of a party's server: judges what a job is about to tell, and writes it down first.
 
 What passes is in the history before the run goes on, and so before anything is told. A job that was
-interrupted shows the same again, and passes, because it was judged before. What is refused is not
-remembered: nothing was told.
+interrupted shows the same people and groups again, and passes, because it was judged before. If they
+are others than in the first attempt, somebody has changed its data: the attempt is refused, and the
+job may be proposed anew, as another job. What is refused is not remembered: nothing was told.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from coterie.anonymity.risk.repeated_release import same_groups
 from coterie.base.arrays import Codes, Ints, Rows, Words
 from coterie.base.errors import RefusedError
 from coterie.jobs.file.job import Job
@@ -21,6 +23,7 @@ from coterie.party.history.judgement import (
     REFUSAL,
     Finding,
     judge_groups,
+    judge_inputs,
     judge_number,
     judge_people,
 )
@@ -28,7 +31,11 @@ from coterie.party.history.releases import History, Remembered, digest_of
 from coterie.party.job_record import Record
 from coterie.party.policy import Policy, same_analyst
 from coterie.party.settings import Repeat
+from coterie.protocols.messaging.kept import Inputs
 
+OTHERS_THAN_BEFORE = (
+    "the job goes on about others than before its interruption; propose it again, as another job"
+)
 Ask = Callable[[Sequence[Finding], str], None]
 AskOutput = Callable[[Mapping[str, object]], None]
 Note = Callable[..., None]
@@ -81,6 +88,14 @@ class HistoryGate:
         self._note, self._ask = note, ask
         self._people_shown = self._groups_shown = False
         self._entry: Remembered | None = None
+        self._inputs: dict[str, dict[str, str]] = {}
+
+    def commit(self, inputs: Inputs) -> None:
+        """What the partners have committed to in this job."""
+        self._inputs = {
+            name: {column: digest.hex() for column, digest in columns.items()}
+            for name, columns in inputs.items()
+        }
 
     def people(self, rows: Rows | None) -> None:
         self._history.guard()
@@ -103,12 +118,15 @@ class HistoryGate:
             predicted=bool(self._needs.answers.predicted_for),
             matched=bool(self._needs.matching.by),
             thresholds=dict(self._needs.answers.thresholds),
+            inputs=self._inputs,
         )
         self._people_shown = True
         known = self._history.entry(entry.job)
         if known is not None and (known.rows, known.counted) == (entry.rows, entry.counted):
             self._entry = known
             return  # it was judged before an interruption
+        if known is not None:
+            raise RefusedError(f"{OTHERS_THAN_BEFORE} (people)")
         with self._history.lock:
             findings = self._about(entry, people)
             if not self._must_ask(findings):
@@ -125,6 +143,8 @@ class HistoryGate:
         found = []
         if entry.counted:
             found += judge_people(self._history, self._repeat, entry, people)
+            if self._needs.answers.exact:
+                found += judge_inputs(self._history, self._repeat, entry, people)
         if self._repeat.on != "ask":  # with `on: ask` this was asked when the job was proposed
             found += judge_number(
                 self._history, self._repeat, entry.job, self._analyst, entry.tells
@@ -142,13 +162,15 @@ class HistoryGate:
         if self._entry is None:
             raise AssertionError("the groups of a release have people")
         self._groups_shown = True
-        if self._entry.groups:
-            return  # they were judged before an interruption
         numbers = self._numbers(rows)
         if numbers is None:
             return
         people, first = np.unique(numbers, return_index=True)
         shown = {name: codes[first] for name, codes in groups.items()}
+        if self._entry.groups:  # they were judged before an interruption
+            if not _same(people, shown, *self._history.released(self._record.job_id)):
+                raise RefusedError(f"{OTHERS_THAN_BEFORE} (groups)")
+            return
         with self._history.lock:
             findings = self._about_groups(people, shown)
             if not self._must_ask(findings):
@@ -199,3 +221,14 @@ class HistoryGate:
         wanted = self._digests if rows is None else self._digests[rows]
         with self._history.lock:
             return People(self._history.folder, self._by).numbers(wanted)
+
+
+def _same(
+    people: Ints, groups: Mapping[str, Codes], earlier: Ints, theirs: Mapping[str, Codes]
+) -> bool:
+    """Whether the same people are in the same groups, however these are numbered."""
+    return (
+        np.array_equal(people, earlier)
+        and groups.keys() == theirs.keys()
+        and all(same_groups(codes, theirs[name]) for name, codes in groups.items())
+    )

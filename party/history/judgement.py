@@ -14,6 +14,9 @@
 - do a group of this release and one of an earlier release meet in fewer than `k` people
   (`anonymity.risk.repeated_release`)? The same groups of the same people again tell nothing new;
 - are there jobs about people who cannot be compared, since other columns identified them?
+- has a partner brought other data to a column of an earlier job about some of these people, by the
+  commitments of both jobs? One person in whom the two differ follows from the two answers. An answer
+  with noise is not asked about this, nor a job of an earlier version, in which nobody committed;
 - have there been as many jobs, or checks of the data, as `jobs` and `examinations` permit? Jobs that
   tell a class of each person (`predict`) are among them, and the other rules do not ask of them:
   their answer is about single people by design, and no number.
@@ -159,6 +162,42 @@ def _other_thresholds(entry: Remembered, known: Sequence[Remembered], sets: _Set
                 Finding("thresholds", f"{words}; what the one hides and the other shows is told")
             ]
     return []
+
+
+def judge_inputs(
+    history: History, repeat: Repeat, entry: Remembered, people: Ints
+) -> list[Finding]:
+    """Partners whose columns have changed since an earlier exact answer about some of these people.
+
+    Nobody here can see by how many people a partner's column has changed, so it may be one, and the
+    difference of the two answers is about that person.
+    """
+    for one in within(history, repeat, entry.job):
+        if not (one.rows and one.by == entry.by and entry.counted.keys() & one.counted):
+            continue
+        changed = changed_inputs(entry.inputs, one.inputs)
+        if not changed:
+            continue
+        members = history.members(one.job)
+        if members[people[people < len(members)]].any():
+            words = (
+                f"{quoted_list(changed)} had other data in {_jobs([one])} about some of these people; "
+                "the difference of the two answers may be about one person"
+            )
+            return [Finding("inputs", words)]
+    return []
+
+
+def changed_inputs(
+    now: Mapping[str, Mapping[str, str]], earlier: Mapping[str, Mapping[str, str]]
+) -> list[str]:
+    """The partners, with a column each, that bring other data to a column of both jobs."""
+    return [
+        f"{name} ({column})"
+        for name, columns in now.items()
+        for column, digest in columns.items()
+        if earlier.get(name, {}).get(column, digest) != digest
+    ][:5]
 
 
 def changed_thresholds(now: Mapping[str, str], earlier: Mapping[str, str]) -> list[str]:

@@ -68,6 +68,9 @@ class Remembered:
     thresholds: dict[str, str] = field(
         default_factory=dict
     )  # by which something was shown or hidden
+    inputs: dict[str, dict[str, str]] = field(
+        default_factory=dict
+    )  # what the partners committed to
 
     @property
     def tells(self) -> bool:
@@ -83,7 +86,7 @@ class Remembered:
 _TYPES: dict[str, type | tuple[type, ...]] = {
     **dict.fromkeys(("job", "digest", "name", "kind", "coordinator", "table", "rows"), str),
     **dict.fromkeys(("parties", "by"), list),
-    **dict.fromkeys(("counted", "groups", "thresholds"), dict),
+    **dict.fromkeys(("counted", "groups", "thresholds", "inputs"), dict),
     "time": (int, float),
     "people": int,
     "predicted": bool,
@@ -95,6 +98,7 @@ _HELD = {
     "counted": str,
     "groups": int,
     "thresholds": str,
+    "inputs": dict,
 }  # what these hold
 _LATEST = 1e11  # seconds since 1970; a later time is no time
 

@@ -19,8 +19,14 @@ whenever.
 
 What may be kept is what the party knows anyway: opened answers, and shares of values that stay
 hidden, as long as both sides keep the shares of one and the same attempt. What is random by design
-and shows in the result (a hidden numbering, noise) is drawn once, by `Channel.drawn`, so that a
-second attempt cannot show it differently.
+and shows in the result (a hidden numbering, noise) is drawn by `Channel.drawn`, once in an attempt. A
+later attempt draws it anew: a peer that has seen the result of the first, has changed its data and
+says that it kept nothing would otherwise see other data under the same noise. `on_redrawn` is called
+before that, and may refuse; a party whose budget pays for the noise has it charged there.
+
+In the first attempt the parties also tell each other a commitment to their inputs: for each column
+a digest under a key of the party's own. Everybody keeps them. A party that brings other columns to a
+later attempt ends the job; it may be proposed anew, and is then judged as another job.
 
 Messages: `attempt` has those of one broadcast. Adversary: semi-honest; a peer that claims other
 answers than it holds gets no answer from this party that it could not get by starting the job anew.
@@ -29,7 +35,7 @@ answers than it holds gets no answer from this party that it could not get by st
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -86,14 +92,20 @@ class MemoryAnswers:
         self.answers = list(answers)
 
 
-FINISHED = "finished"  # drawn values are named by their protocols, which use no such name
+FINISHED = "finished"  # drawn values are named by their protocols, which use no such names
+BEGUN = "begun"  # the number of attempts, and the inputs of every party in the first
+Inputs = Mapping[str, Mapping[str, bytes]]  # by party and column, the committed digest
 
 
 class Kept:
     """The answers of one party in one attempt."""
 
-    def __init__(self, store: AnswerStore | None = None) -> None:
+    def __init__(
+        self, store: AnswerStore | None = None, on_redrawn: Callable[[], None] = lambda: None
+    ) -> None:
+        """`on_redrawn` is called before values that an earlier attempt has drawn are drawn anew."""
         self._store = store
+        self._on_redrawn = on_redrawn
         stored = store.read() if store is not None else []
         self._answers = [answer for answer in stored if answer.token]
         self._drawn = {answer.what: answer for answer in stored if not answer.token}
@@ -132,6 +144,34 @@ class Kept:
             self._answers = self._answers[:common]
             if self._store is not None:
                 self._store.replace([*self._drawn.values(), *self._answers])
+
+    def count(self, inputs: Inputs) -> list[tuple[str, str]]:
+        """Counts one more attempt, and compares everybody's inputs with those of the first.
+
+        Returns each party that brings another column than then, with the column's name. What earlier
+        attempts have drawn is forgotten unless the party has finished, since it may have been seen.
+        """
+        first, number = inputs, 1
+        if (answer := self._drawn.get(BEGUN)) is not None:
+            before, *words = value_of(answer)
+            number, first = before + 1, _as_inputs(words)
+        changed = [
+            (name, column)
+            for name in sorted({*first, *inputs})
+            for column in sorted({*first.get(name, {}), *inputs.get(name, {})})
+            if first.get(name, {}).get(column) != inputs.get(name, {}).get(column)
+        ]
+        if changed:
+            return changed
+        stale = self._drawn.keys() - {BEGUN, FINISHED}
+        if stale and FINISHED not in self._drawn:
+            self._on_redrawn()
+            for what in stale:
+                del self._drawn[what]
+            if self._store is not None:
+                self._store.replace([*self._drawn.values(), *self._answers])
+        self.keep_drawn(BEGUN, [number, *_as_words(first)])
+        return []
 
     def next(self, what: str) -> Answer | None:
         """The stored answer that is due now; None if it has to be found."""
@@ -200,6 +240,28 @@ def _common(answers: Sequence[Answer], claim: Sequence[Any]) -> int:
         if end == len(answers):
             break
     return at
+
+
+def attempts_in(answers: Iterable[Answer]) -> int:
+    """How many attempts have begun."""
+    begun = [answer for answer in answers if not answer.token and answer.what == BEGUN]
+    return int(value_of(begun[-1])[0]) if begun else 0
+
+
+def _as_words(inputs: Inputs) -> list[Value]:
+    return [
+        part
+        for name, columns in inputs.items()
+        for column, digest in columns.items()
+        for part in (name, column, digest)
+    ]
+
+
+def _as_inputs(words: Sequence[Any]) -> dict[str, dict[str, bytes]]:
+    found: dict[str, dict[str, bytes]] = {}
+    for name, column, digest in zip(words[::3], words[1::3], words[2::3], strict=True):
+        found.setdefault(name, {})[column] = digest
+    return found
 
 
 def _encoded(value: Value) -> bytes:

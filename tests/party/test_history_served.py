@@ -25,12 +25,12 @@ def houses(tmp_path):
 
 
 def people_of(houses, without=()):
-    """The bank's table, without some people; the lender has everybody."""
+    """The lender's table, without some people; the bank has everybody."""
     for name, column in (("lender", "Sex"), ("bank", "Job")):
         rows = [
             (f"p{i}", "fm"[i % 3 == 0] if name == "lender" else "ab"[i // 6 % 2], 20 + i)
             for i in range(PEOPLE)
-            if name == "lender" or i not in without
+            if name == "bank" or i not in without
         ]
         with (houses.folder / f"{name}.csv").open("w", newline="") as file:
             csv.writer(file).writerows([("ID", column, f"{column}Age"), *rows])

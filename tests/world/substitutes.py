@@ -33,7 +33,7 @@ import coterie.party
 from coterie.base.errors import UsageError
 from coterie.coordinator.run import runs
 from coterie.jobs.data.sources import CsvFile
-from coterie.jobs.data.table_digest import table_digest
+from coterie.jobs.data.table_digest import column_digests
 from coterie.jobs.file.document import Node, Section
 from coterie.jobs.file.document import read_document as real_document
 from coterie.jobs.file.job import Job
@@ -145,16 +145,17 @@ def _remember(undo: list[Callable[[], None]]) -> None:
     _set(config, "read_document", lambda text, file: _read(text, file, raw), undo)
     read = functools.lru_cache(maxsize=64)(CsvFile.read)
     _set(CsvFile, "read", lambda table, columns: read(table, tuple(columns)), undo)
-    digests: dict[int, tuple[Any, bytes]] = {}  # with the tables, so that no other takes their ids
+    digests: dict[tuple[int, bytes], tuple[Any, dict[str, bytes]]] = {}  # with the tables, so that
+    # no other takes their ids
 
-    def digest(table: Any) -> bytes:
-        if id(table) not in digests:
+    def digested(table: Any, key: bytes) -> dict[str, bytes]:
+        if (id(table), key) not in digests:
             if len(digests) > _TABLES:
                 digests.clear()
-            digests[id(table)] = table, table_digest(table)
-        return digests[id(table)][1]
+            digests[id(table), key] = table, column_digests(table, key)
+        return dict(digests[id(table), key][1])
 
-    _set(preflight, "table_digest", digest, undo)
+    _set(preflight, "column_digests", digested, undo)
     _set(runs, "state_folder", lambda environment=None: _networks[-1].lists, undo)
     _set(PurePath, "__truediv__", _joined(PurePath.__truediv__), undo)
     _set(Path, "read_bytes", disks.read_bytes, undo)
