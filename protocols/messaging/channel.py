@@ -331,7 +331,7 @@ class Channel:
             self._noted = self.opened.so_far
 
     def drawn(self, what: str, draw: Callable[[], Value]) -> Any:
-        """This party's own random value that shows in the result: drawn once, also over attempts."""
+        """This party's own random value that shows in the result: drawn once in an attempt."""
         answer = self.kept.drawn(what)
         if answer is not None:
             return value_of(answer)

@@ -111,6 +111,7 @@ class Kept:
         self._drawn = {answer.what: answer for answer in stored if not answer.token}
         self._at = 0
         self._common = 0
+        self._fewer = False  # whether a peer has not kept what this party has
         self._token = bytes(TOKEN_BYTES)
 
     @property
@@ -140,6 +141,7 @@ class Kept:
         for claim in claims:
             common = min(common, _common(self._answers, claim))
         self._common, self._at = common, 0
+        self._fewer = len(self._answers) > common
         if len(self._answers) > common:
             self._answers = self._answers[:common]
             if self._store is not None:
@@ -149,7 +151,8 @@ class Kept:
         """Counts one more attempt, and compares everybody's inputs with those of the first.
 
         Returns each party that brings another column than then, with the column's name. What earlier
-        attempts have drawn is forgotten unless the party has finished, since it may have been seen.
+        attempts have drawn is forgotten, since it may have been seen, unless this party has finished
+        and its peers have all that it has.
         """
         first, number = inputs, 1
         if (answer := self._drawn.get(BEGUN)) is not None:
@@ -164,7 +167,7 @@ class Kept:
         if changed:
             return changed
         stale = self._drawn.keys() - {BEGUN, FINISHED}
-        if stale and FINISHED not in self._drawn:
+        if stale and (self._fewer or FINISHED not in self._drawn):
             self._on_redrawn()
             for what in stale:
                 del self._drawn[what]

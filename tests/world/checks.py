@@ -55,8 +55,8 @@ def _found(world: World) -> Iterator[str]:
     for key in world.observed.twice:
         yield f"runs twice at once: {key}"
     for (party, job), values in world.observed.drawn.items():
-        if len(values) > 1:
-            yield f"{party} drew {len(values)} numbers for {job}"
+        if len(set(values)) < len(values):
+            yield f"{party} used a number of {job} in two attempts"
     for name, most in world.observed.most_running.items():
         if most > world.script.get("running", 4):
             yield f"{name} ran {most} jobs at once"

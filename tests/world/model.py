@@ -384,7 +384,7 @@ class World:
         return left
 
     def _drew(self, party: str, job: str, value: int) -> None:
-        self.observed.drawn.setdefault((party, job), set()).add(value)
+        self.observed.drawn.setdefault((party, job), []).append(value)
 
     def jobs_of(self, name: str) -> list[tuple[str, str]]:
         """Ids and states of the jobs that a server knows."""

@@ -20,7 +20,7 @@ from coterie.party.queue.job_queue import JobQueue
 from coterie.party.queue.reservations import Reservations
 from coterie.party.queue.turns import Turns
 from coterie.party.records import Book
-from coterie.protocols.messaging.channel import Channel
+from coterie.protocols.messaging.kept import Kept
 from coterie.transport.session import Session
 from tests.world import threads
 from tests.world.kind import NAME
@@ -103,8 +103,8 @@ def _silent_cancel() -> Patches:
     return [patch.object(Permissions, "note", forgetful)]
 
 
-def _drawn_again() -> Patches:
-    return [patch.object(Channel, "drawn", lambda self, what, draw: draw())]
+def _used_again() -> Patches:
+    return [patch.object(Kept, "count", lambda self, inputs: [])]
 
 
 def _torn_line() -> Patches:
@@ -192,10 +192,10 @@ MUTANTS = {
         [_job(*_ALL), {"do": "cancel", "party": "alba", "at": 0.13}],
         "does not say",
     ),
-    "a random number is drawn again": Mutant(
-        _drawn_again,
+    "a random number is used in two attempts": Mutant(
+        _used_again,
         [_job(*_ALL), {"fault": "cut", "party": "cedar", "call": "Collect", "nth": 5}],
-        "drew 2 numbers",
+        "in two attempts",
     ),
     "a torn line is not cut off": Mutant(
         _torn_line,
@@ -205,7 +205,7 @@ MUTANTS = {
     "a place is never given back": Mutant(_place_kept, [_job(*_ALL)], "places are left"),
     "a job whose end cannot be accounted for runs on": Mutant(
         _endless,
-        [_job(*_ALL), {"fault": "full", "party": "birk", "write": 36, "for": 1.0}],
+        [_job(*_ALL), {"fault": "full", "party": "birk", "write": 37, "for": 1.0}],
         "hangs: after 120 s these still wait",
         longest=120.0,
     ),
@@ -254,7 +254,7 @@ MUTANTS = {
         _untidy,
         [
             _job(*_ALL) | {"recipients": ["birk"]},
-            {"fault": "kill", "party": "birk", "write": 42},
+            {"fault": "kill", "party": "birk", "write": 43},
         ],
         "a temporary folder is left",
     ),
@@ -262,7 +262,7 @@ MUTANTS = {
         lambda: [patch.object(records, "_WITHOUT_JOURNAL", records.ENDED)],
         [
             {"do": "run", "job": 0, "by": "dora", "parties": ["birk", "cedar"], "at": 0.2},
-            {"fault": "full", "party": "cedar", "write": 37, "for": 3.0},
+            {"fault": "full", "party": "cedar", "write": 38, "for": 3.0},
             {"fault": "power", "party": "cedar", "at": 0.6},
         ],
         "told FINISHED",

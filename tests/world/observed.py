@@ -35,7 +35,7 @@ class Observed:
     inside: dict[Process, Counter[str]] = field(default_factory=dict)  # runs by job
     most_running: Counter[str] = field(default_factory=Counter)
     twice: list[str] = field(default_factory=list)  # jobs that ran twice at once at a party
-    drawn: dict[tuple[str, str], set[int]] = field(default_factory=dict)
+    drawn: dict[tuple[str, str], list[int]] = field(default_factory=dict)
     logged: list[str] = field(default_factory=list)  # tracebacks in the log
 
 
