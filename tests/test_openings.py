@@ -140,8 +140,6 @@ PASSED_ON = {
     "protocols/messaging/wrappers.py": {
         "Wrapper.transmit": "",
         "Metered.transmit": "",
-        "Traced.transmit": "",
-        "Faulty.transmit": "",
     },
     "protocols/multiparty/coin_toss.py": {"toss": "its caller; commitments hide the strings"},
     "protocols/multiparty/gmw.py": {"Gmw.reveal": "its caller"},

@@ -172,8 +172,9 @@ def judge_inputs(
     Nobody here can see by how many people a partner's column has changed, so it may be one, and the
     difference of the two answers is about that person.
     """
-    for one in within(history, repeat, entry.job):
-        if not (one.rows and one.by == entry.by and entry.counted.keys() & one.counted):
+    earlier = [one for one in within(history, repeat, entry.job) if one.rows and one.by == entry.by]
+    for one in earlier:
+        if not entry.counted.keys() & one.counted:
             continue
         changed = changed_inputs(entry.inputs, one.inputs)
         if not changed:

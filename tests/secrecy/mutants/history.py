@@ -11,7 +11,74 @@ JUDGED = "tests/party/history/test_judgement.py"
 DESCRIBED = "tests/party/history/test_descriptions.py"
 BISECTED = f"{CHOSEN}/test_bisecting_answers.py"
 
+_ATTEMPTS = "tests/chosen_inputs/test_attempts.py::"
+
 MUTANTS = [
+    mutant(
+        "the comparison of inputs between attempts",
+        "protocols/messaging/kept.py",
+        "        if changed:\n            return changed\n",
+        "",
+        f"{_ATTEMPTS}test_a_peer_with_another_column_ends_the_job_although_it_kept_nothing",
+        f"{_ATTEMPTS}test_a_column_that_is_left_out_or_added_is_another_input",
+    ),
+    mutant(
+        "columns that only one attempt has",
+        "protocols/messaging/kept.py",
+        "for column in sorted({*first.get(name, {}), *inputs.get(name, {})})",
+        "for column in sorted({*first.get(name, {})} & {*inputs.get(name, {})})",
+        f"{_ATTEMPTS}test_a_column_that_is_left_out_or_added_is_another_input",
+    ),
+    mutant(
+        "noise of an earlier attempt",
+        "protocols/messaging/kept.py",
+        "            for what in stale:\n                del self._drawn[what]\n",
+        "",
+        f"{_ATTEMPTS}test_noise_that_a_peer_may_have_seen_is_not_used_for_other_data",
+    ),
+    mutant(
+        "the price of noise that is drawn anew",
+        "protocols/messaging/kept.py",
+        "            self._on_redrawn()\n",
+        "",
+        f"{_ATTEMPTS}test_a_budget_that_does_not_pay_for_new_noise_ends_the_attempt_before_it_is_drawn",
+    ),
+    mutant(
+        "attempts without end",
+        "party/worker.py",
+        "if attempts > repeat.attempts:",
+        "if attempts > repeat.attempts * 2:",
+        f"{_ATTEMPTS}test_a_job_is_taken_up_again_so_often_and_no_more[21-False]",
+    ),
+    mutant(
+        "an attempt about other groups",
+        "party/history/gate.py",
+        "if not _same(people, shown, *self._history.released(self._record.job_id)):",
+        "if len(people) != len(self._history.released(self._record.job_id)[0]):",
+        f"{_ATTEMPTS}test_an_attempt_about_other_people_or_groups_is_refused_whatever_the_policy",
+    ),
+    mutant(
+        "an attempt about other people",
+        "party/history/gate.py",
+        "        if known is not None:\n            raise",
+        "        if known is not None and known.people > entry.people + 1:\n            raise",
+        f"{_ATTEMPTS}test_an_attempt_about_other_people_or_groups_is_refused_whatever_the_policy",
+    ),
+    mutant(
+        "other data of a partner in the same question",
+        "party/history/gate.py",
+        "if self._needs.answers.exact:",
+        "if not self._needs.answers.exact:",
+        f"{_ATTEMPTS}test_the_same_question_about_other_data_of_a_partner_is_another_question",
+    ),
+    mutant(
+        "the key of a commitment",
+        "jobs/data/table_digest.py",
+        "            key,\n",
+        '            b"key",\n',
+        "tests/jobs/data/test_table_digest.py::"
+        "test_the_digest_of_a_column_depends_on_the_key_and_on_no_other_column",
+    ),
     mutant(
         "the same words whatever was found",
         "party/history/gate.py",
