@@ -35,7 +35,7 @@ GIVEN = [
     r"2\.5 hours there",  # the paper's
     r"The paper reports 5 seconds",
     r"more than 60 seconds apart",
-    r"asked again after 2 seconds",
+    r"asks again after 2 seconds",
     r"1971, 1970s",
     r"Either has 30 seconds",
     r"0\.09 s warm, 0\.623",  # peers on another machine, as docs/one-table.md says

@@ -100,10 +100,22 @@ SUPPRESSING = {
     "requirement": [{"qid": ["Sex", "Job"], "k": 4}],
     "max_suppression": 0.1,
 }
+CUTTING = {
+    **{k: v for k, v in SUPPRESSING.items() if k != "max_suppression"},
+    "method": "mondrian",
+    "attributes": {
+        **JOBS["integrate"]["attributes"],
+        "Job": {"party": "bank", "taxonomy": "job.csv", "priority": 2},
+    },
+}
 HARMLESS = {  # numbers that decide nothing about what is hidden: why
     ("regress", "penalty"): "all coefficients are of all records, whatever the penalty is",
     ("regress", "iterations"): "each iteration opens sums over all records",
     ("aggregate", "decimals"): "the unit of sums, which are shown to the unit anyway",
+    (
+        "integrate",
+        "priority",
+    ): "the groups of every release are compared with those of earlier ones",
     ("aggregate", "Age"): "the range of a column that is only added up",
 }
 
@@ -138,7 +150,7 @@ def changed(value, path):
 
 DECIDING = [
     (kind, content, path)
-    for kind, content in [*JOBS.items(), ("integrate", SUPPRESSING)]
+    for kind, content in [*JOBS.items(), ("integrate", SUPPRESSING), ("integrate", CUTTING)]
     for path in numbers_of(content)
     if not any((kind, key) in HARMLESS for key in path)
 ]
@@ -163,7 +175,7 @@ def test_no_number_of_a_kind_is_forgotten_here(monkeypatch):
             return true(self, *limits, **named)
 
         monkeypatch.setattr(Node, name, noted)
-    for kind, content in [*JOBS.items(), ("integrate", SUPPRESSING)]:
+    for kind, content in [*JOBS.items(), ("integrate", SUPPRESSING), ("integrate", CUTTING)]:
         needs(kind, content)
     pattern = re.compile(r'(?:read|required|optional)\(\s*"(\w+)"[^\n]*?\.(?:integer|number)\(')
     written = {

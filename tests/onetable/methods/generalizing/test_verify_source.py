@@ -69,5 +69,5 @@ def test_a_jobs_result_has_no_one_table(tmp_path):
     path = loan_folder(tmp_path)
     (tmp_path / "out").mkdir()
     simulate(load_job(path), tmp_path, tmp_path / "out", seed="1")
-    with pytest.raises(UsageError, match="release of one table"):
+    with pytest.raises(UsageError, match="only for one-table releases"):
         verify(tmp_path / "out", tmp_path / "bank.csv")
