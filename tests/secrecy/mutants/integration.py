@@ -127,6 +127,7 @@ MUTANTS = [
         "correction = pads - elements_of(one, columns, dtype) + numbers[places]",
         "correction = pads - pads + numbers[places]",
         view("conditions_on_shares", "ann"),
+        view("sensitive_values_behind_a_verdict", "bob"),
         job("integrate with a condition on shares", "bank"),
         "tests/protocols/integration/sensitive/test_conditions.py::"
         "test_a_rejected_proposal_tells_nothing_but_that_it_was_rejected[ann-names0]",
