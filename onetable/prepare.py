@@ -114,9 +114,9 @@ def may_not_single_out(attribute: TableAttribute, sensitive: Collection[str]) ->
 def singles_out(name: str, source: str) -> DataError:
     """The error about a column that would be released as it is and is an identifier by its values."""
     return DataError(
-        "{column} has another value in every record, so that it alone tells whose each record is; "
+        "{column} has a different value in every record, so it identifies every record; "
         "leave it out of 'attributes' (or name it in 'id'), put it into a 'qid', or say "
-        "'keep: true' of it to release it as it is",
+        "'keep: true' of it to release it unchanged",
         file=source,
         column=name,
     )

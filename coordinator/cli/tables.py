@@ -77,7 +77,7 @@ def anonymise(
     """Make an anonymous release of one table, as described in the table file TABLE.
 
     TABLE may also be a data file (.csv, .parquet): 'coterie advise' then chooses what --qid and --k
-    leave open. A column with another value in every record is left out, and columns in no qid are
+    leave open. A column with a different value in every record is left out, and columns in no qid are
     released unchanged.
 
     Nothing is written before the release is whole and has been audited.

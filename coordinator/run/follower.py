@@ -200,7 +200,7 @@ class Follower:
         self.until(
             lambda name, state: state != pb.STATE_UNSPECIFIED,
             seconds,
-            "does not tell of the job",
+            "does not report on the job",
             UnreachableError,
         )
         return {name: heard.state for name, heard in self._heard.items()}

@@ -83,7 +83,7 @@ class CodedAttribute:
             row = pc.index(pc.is_null(found), True).as_py()
             value = column[row].as_py()
             raise DataError(
-                "{column}: {value} is none of the attribute's values",
+                "{column}: {value} is not among the attribute's values",
                 file=source,
                 column=self.name,
                 rows=[row + 1],

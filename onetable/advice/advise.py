@@ -117,10 +117,10 @@ def _proposed(path: Path, wishes: Wishes, out: Path | None) -> tuple[Case, Sugge
     place = path if out is None else _relative(path, out.parent)
     lines = [f"data: {written(str(place))}"]
     if identifiers:
-        comment = "another value in every record: left out"
+        comment = "a different value in every record: left out"
         lines.append(f"id: [{', '.join(map(written, identifiers))}]  # {comment}")
     if wishes.class_name:
-        lines.append(f"class: {written(wishes.class_name)}  # released as it is")
+        lines.append(f"class: {written(wishes.class_name)}  # released unchanged")
     lines.append("attributes:")
     for column in table.columns:
         if column.name in identifiers or column.name == wishes.class_name:
@@ -136,9 +136,9 @@ def _proposed(path: Path, wishes: Wishes, out: Path | None) -> tuple[Case, Sugge
         comment = (
             plan.kept[column.name].comment(column.name).partition(": ")[2]
             if in_qid
-            else "sensitive: released as it is"
+            else "sensitive: released unchanged"
             if column.name in wishes.sensitive
-            else "in no qid: released as it is"
+            else "in no qid: released unchanged"
         )
         lines.append(f"  {written(column.name)}: {{{', '.join(keys)}}}  # {comment}")
     return case, plan, "\n".join([*lines, "requirement:", *plan.lines(case.bound)]) + "\n"
@@ -169,7 +169,7 @@ def _for_table_file(path: Path, text: str, wishes: Wishes) -> dict[str, Any]:
         usable = attribute.taxonomy or attribute.limits or attribute.flat or attribute.type
         if not usable and table.column(attribute.name).kind != "number":
             case_warnings.append(
-                f"'{attribute.name}' is released as it is: it has no taxonomy; 'flat: true' would "
+                f"'{attribute.name}' is released unchanged: it has no taxonomy; 'flat: true' would "
                 "let it stand in a qid"
             )
             continue

@@ -30,7 +30,7 @@ def lines(found: dict[str, Any]) -> list[str]:
     ]
     if found["identifiers"]:
         text.append(
-            f"{', '.join(found['identifiers'])}: another value in every record; name such columns "
+            f"{', '.join(found['identifiers'])}: a different value in every record; name such columns "
             "'id', or leave them out by --columns. Of the others:"
         )
     part = found.get("besides", found)

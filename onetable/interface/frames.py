@@ -241,8 +241,8 @@ def _refuse_identifier(name: str, column: pa.ChunkedArray) -> None:
         return  # a type without texts; reading the column reports it
     if different == len(column) > 1:
         raise DataError(
-            "{column} has another value in every record, so that it alone tells whose each record "
-            f"is; leave it out with drop=['{name}'], put it into qid, or release it as it is with "
+            "{column} has a different value in every record, so it identifies every record; "
+            f"leave it out with drop=['{name}'], put it into qid, or release it unchanged with "
             f"keep=['{name}']",
             file=_NOTHING,
             column=name,

@@ -9,7 +9,7 @@
       Age:     {range: [17, 90], priority: 3}
       Country: {taxonomy: taxonomies/Country.csv, at_most: [North-America, Europe]}
       Job:     {flat: true}          # no taxonomy: the value or `*`
-      Disease: {}                    # in no qid: released as it is
+      Disease: {}                    # in no qid: released unchanged
     requirement:
       - {qid: [Age, Country, Job], k: 10, sensitive: Disease, l: 2}
     max_suppression: 0.01

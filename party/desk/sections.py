@@ -133,7 +133,7 @@ def explanation(facts: Mapping[str, Any]) -> Content:
         ("What it gives", facts["about"]),
         ("Your table", [foreign(facts["table"]), f", {facts['records']:,} records"]),
         ("Uses", _names(columns["used"])),
-        ("Leaves as it is", _names(columns["leave_as_they_are"])),
+        ("Leaves unchanged", _names(columns["leave_as_they_are"])),
         ("Leaves changed", [_names(columns["leave_in_groups"]), groups]),
         ("Never leaves", [_names(columns["never_leave"]), ", and every column that is not used"]),
         ("The result goes to", listed(["the coordinator", *facts["recipients"]])),
@@ -161,7 +161,7 @@ def explanation(facts: Mapping[str, Any]) -> Content:
         element("p", element("strong", "What others learn of your table")),
         element("ul", learn),
         folded("The rules that permit it", table(["Rule", "Your policy", "The job"], rules, sentences=True)),
-        folded("Everything it may tell anybody", table(["To whom", "What", "Why"], told, sentences=True)),
+        folded("Everything it may reveal", table(["To whom", "What", "Why"], told, sentences=True)),
         folded("The job file", file_text(facts["text"], "what 'coterie party show --json' prints")),
     ]  # fmt: skip
 
@@ -215,11 +215,11 @@ def jobs(entries: Sequence[Mapping[str, Any]]) -> Element:
 
 def history(entries: Sequence[Mapping[str, Any]] | str) -> Element:
     """What jobs have told about this party's people, the newest first; or why that is not known."""
-    title = "What jobs have told about your people"
+    title = "What jobs have revealed about your people"
     if isinstance(entries, str):
         return _section(title, element("p", foreign(entries, 300)))
     if not entries:
-        return _section(title, element("p", "No job has told anything yet."))
+        return _section(title, element("p", "No job has revealed anything yet."))
     rows: list[list[Content]] = [
         [
             _day(one["time"]),

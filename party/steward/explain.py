@@ -215,7 +215,7 @@ def lines(facts: dict[str, Any], full: bool = False, output: bool = False) -> li
     else:
         told += [f"not permitted: {refusal}" for refusal in facts.get("refusals", [])]
     if facts["opened"]:
-        told.append("others were told:")
+        told.append("others learned:")
         told += [
             f"  {', '.join(entry['to'])}: {entry['meaning']} (times: {entry['times']})"
             for entry in facts["opened"]
@@ -257,8 +257,8 @@ def _judged_lines(facts: dict[str, Any], full: bool) -> list[str]:
     told += [f"  {sentence}" for sentence in facts.get("in_short", [])]
     most = [f"  {entry['to']}: {entry['what']}" for entry in facts["others_learn"]]
     if full:
-        return [*told, "everything that a job of this kind may tell anybody, at most:", *most]
-    return [*told, f"  ('--full' lists all {len(most)} things that such a job may tell)"]
+        return [*told, "everything that a job of this kind may reveal, at most:", *most]
+    return [*told, f"  ('--full' lists all {len(most)} things that such a job may reveal)"]
 
 
 def _received_lines(facts: dict[str, Any]) -> list[str]:
@@ -292,7 +292,7 @@ def _column_lines(facts: dict[str, Any]) -> list[str]:
         f"what it gives: {facts['about']}",
         f"your table: {facts['table']}, {facts['records']:,} records",
         f"uses: {listed(columns['used'])}",
-        f"leaves as it is: {listed(columns['leave_as_they_are'])}",
+        f"leaves unchanged: {listed(columns['leave_as_they_are'])}",
         f"leaves changed: {listed(columns['leave_in_groups'])}{groups}",
         f"never leaves: {listed(columns['never_leave'])}, and every column that is not used",
         f"result goes to: {', '.join(['the coordinator', *facts['recipients']])}",

@@ -108,7 +108,7 @@ tables: [[Sex, Age]]
     assert decision.state == pb.REFUSED, decision
     assert decision.exit_code == 3
     assert decision.reason == (
-        f"{path.name}: column 'Sex': … is none of the attribute's values (the row is in the party's log)"
+        f"{path.name}: column 'Sex': … is not among the attribute's values (the row is in the party's log)"
     )
     stub = houses.stub("analyst", "bank")
     [event] = stub.Watch(pb.JobRef(job_id="a" * 32), timeout=60)
@@ -116,7 +116,7 @@ tables: [[Sex, Age]]
     *_, check = stub.Describe(pb.DescribeRequest(job_yaml=job), timeout=60).checks
     assert (check.name, check.ok, check.detail) == ("data", False, decision.reason)
 
-    full = f"{path}: row 21: column 'Sex': … is none of the attribute's values"
+    full = f"{path}: row 21: column 'Sex': … is not among the attribute's values"
     [listed] = houses.stub("bank", "bank").List(pb.ListRequest(), timeout=60).jobs
     assert listed.detail == full
     audit = (houses.state("bank") / "audit.log").read_text()

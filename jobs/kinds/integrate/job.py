@@ -337,7 +337,7 @@ def _attribute(
     taxonomy_node, range_node = one_of(node, section, ("taxonomy", "range", "flat"))[:2]
     flat = section.read("flat", Node.boolean, False)
     if flat and not in_qid:
-        raise node.error("is in no qid and leaves as it is; 'flat' says how to generalize it")
+        raise node.error("is in no qid and is released unchanged; 'flat' says how to generalize it")
     scale = read_type(section)
     if scale is not None and (taxonomy_node or flat):
         raise node.error("has a type, which only numbers, dates and times can have")

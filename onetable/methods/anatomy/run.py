@@ -137,7 +137,7 @@ def lines(result: Mapping[str, Any], out: Path) -> list[str]:
     ]
     error = result["utility"]["query_error"]
     found += [
-        f"  RAW: {', '.join(result['raw'])} are published as they are: whoever knows a person sees "
+        f"  RAW: {', '.join(result['raw'])} are published unchanged: anybody who knows a person sees "
         f"whether the person is in the table ({numbered(result['risk']['uniques'], 'unique record')})",
         f"  discernibility {result['utility']['discernibility']:,}",
         f"  random counts are off by {error['mean']:.1%} on average, half of them by at most "

@@ -428,5 +428,5 @@ def test_a_party_that_does_not_tell_of_a_job_is_not_one_that_refuses_it():
     unheard = two_followed()
     for heard in unheard._heard.values():
         heard.state, heard.at = pb.STATE_UNSPECIFIED, time.monotonic()
-    with pytest.raises(UnreachableError, match=r"^lender: does not tell of the job within 0"):
+    with pytest.raises(UnreachableError, match=r"^lender: does not report on the job within 0"):
         unheard.until_known(0.01)

@@ -44,7 +44,7 @@ def test_categories_are_columns_of_zeros_and_ones_without_the_first():
     assert attribute.columns == ("Job=B", "Job=C")
     read = attribute.read(column("C", "A", "B"), "t.csv")
     np.testing.assert_array_equal(read, [[0, 1], [0, 0], [1, 0]])
-    with pytest.raises(DataError, match="'D' is none of the attribute's values"):
+    with pytest.raises(DataError, match="'D' is not among the attribute's values"):
         attribute.read(column("A", "D"), "t.csv")
 
 

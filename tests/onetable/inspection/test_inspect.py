@@ -95,7 +95,7 @@ def test_lines_and_a_page_for_people(capsys, tmp_path):
                 "--html", str(page)]) == 0  # fmt: skip
     told = capsys.readouterr().out
     assert "90 records, 6 columns" in told
-    assert "ID: another value in every record" in told
+    assert "ID: a different value in every record" in told
     assert "withhold" in told
     assert "<table>" in page.read_text()
 

@@ -150,7 +150,7 @@ def test_closeness_over_a_taxonomy_takes_that_of_the_sensitive_column():
 
 
 def test_a_column_that_tells_all_records_apart_is_refused_unless_it_is_kept():
-    told = "column 'ID' has another value in every record.*drop=\\['ID'\\].*keep=\\['ID'\\]"
+    told = "column 'ID' has a different value in every record.*drop=\\['ID'\\].*keep=\\['ID'\\]"
     with pytest.raises(DataError, match=told):
         coterie.anonymise(people(), ["Age"], 5)
     assert "ID" in coterie.anonymise(people(), ["Age"], 5, keep=["ID"]).table.column_names

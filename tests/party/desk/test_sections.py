@@ -118,7 +118,7 @@ def test_the_history_has_its_newest_jobs_first_and_says_how_many_more_there_are(
     assert "job &lt;0&gt;" not in shown
     assert "1 earlier job more: " in shown
     assert "4 by Sex, Age; 7 by Job<" in shown
-    assert "No job has told anything yet." in str(sections.history([]))
+    assert "No job has revealed anything yet." in str(sections.history([]))
     assert "is not on this machine" in str(sections.history("/state is not on this machine"))
 
 

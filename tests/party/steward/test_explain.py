@@ -44,7 +44,7 @@ def test_a_job_is_explained_in_plain_words(asked):
         "asked by: analyst",
         "with: lender",
         "uses: ID, Job, Salary, Class",
-        "leaves as it is: Class",
+        "leaves unchanged: Class",
         "leaves changed: Job, Salary, in groups of at least 4",
         "never leaves: ID, and every column that is not used",
         "result goes to: the coordinator",

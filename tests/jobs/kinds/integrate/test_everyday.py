@@ -254,7 +254,7 @@ def refusal(job):
     [
         ("flat: true", "flat: true, range: [1, 2]", "has both a range and 'flat'"),
         ("flat: true", "flat: true, type: date", "has a type, which only numbers"),
-        ("  - {qid: [Town], k: 5}\n", "", "is in no qid and leaves as it is"),
+        ("  - {qid: [Town], k: 5}\n", "", "is in no qid and is released unchanged"),
         ("range: [0, 100]", "missing: never", "must be one of error, value, drop"),
         ("range: [0, 100]", "type: money", "must be one of number, date, datetime, time"),
         ("k: 5}\n  - {qid: [Pay], k: 5}", "k: 5, sensitive: Pay, l: 2}", "makes no group diverse"),

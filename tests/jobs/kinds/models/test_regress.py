@@ -195,7 +195,7 @@ def test_too_few_records_are_named(tmp_path, rows):
 def test_a_party_whose_values_are_others_stops_the_job_before_it_begins(tmp_path):
     table = people()
     table["Ill"] = np.where(np.arange(len(table["Ill"])) == 200, "Yes", table["Ill"])
-    with pytest.raises(DataError, match=r"card\.csv: row 41: column 'Ill': 'Yes' is none of"):
+    with pytest.raises(DataError, match=r"card\.csv: row 41: column 'Ill': 'Yes' is not among"):
         run(horizontal_job(tmp_path, LOGISTIC, table))
 
 

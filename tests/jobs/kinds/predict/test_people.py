@@ -44,7 +44,7 @@ def test_a_value_that_the_model_does_not_know_is_named_and_where_it_stands():
     with pytest.raises(DataError) as caught:
         recalled(Job=["x", "w", "x"])
     assert "row 2" in str(caught.value)
-    assert "'w' is none of the attribute's values (by the model 'risk')" in str(caught.value)
+    assert "'w' is not among the attribute's values (by the model 'risk')" in str(caught.value)
     told = caught.value.message(rows=False)
     assert "'w'" not in told
     assert "row" not in told

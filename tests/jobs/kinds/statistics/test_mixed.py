@@ -128,5 +128,5 @@ def test_keys_that_have_no_meaning_are_refused(tmp_path, keys, attributes, said)
 def test_a_value_outside_the_domain_is_named_with_its_row(tmp_path):
     table = people()
     table["Job"] = np.where(np.arange(40) == 5, "Z", table["Job"])
-    with pytest.raises(DataError, match=r"Job.*'Z' is none of the attribute's values"):
+    with pytest.raises(DataError, match=r"Job.*'Z' is not among the attribute's values"):
         run(write_mixed(tmp_path, table, COUNT, SEX_JOB))

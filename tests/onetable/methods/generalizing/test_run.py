@@ -186,7 +186,7 @@ def test_a_column_that_tells_all_records_apart_is_released_only_if_the_file_says
     else:
         assert code == 3
         error = capsys.readouterr().err
-        assert "column 'ID' has another value in every record" in error
+        assert "column 'ID' has a different value in every record" in error
         assert "'keep: true'" in error
         assert not (tmp_path / "out").exists()
 

@@ -81,7 +81,7 @@ def test_a_column_that_singles_everybody_out_is_refused_as_in_memory(tmp_path, s
     text = SAMPLED.replace("id: ID\n", "").replace("  Ill: {}", "  ID: {}\n  Ill: {}")
     file = load_table_file(write_people(tmp_path, text))
     told = error_of(lambda: on_disk(file))
-    assert "column 'ID' has another value in every record" in told
+    assert "column 'ID' has a different value in every record" in told
     assert told == error_of(lambda: anonymise_file(file))
     (tmp_path / "kept").mkdir()
     both_ways(
