@@ -128,7 +128,6 @@ MUTANTS = [
         "correction = pads - pads + numbers[places]",
         view("conditions_on_shares", "ann"),
         view("sensitive_values_behind_a_verdict", "bob"),
-        job("integrate with a condition on shares", "bank"),
         "tests/protocols/integration/sensitive/test_conditions.py::"
         "test_a_rejected_proposal_tells_nothing_but_that_it_was_rejected[ann-names0]",
     ),
@@ -138,6 +137,7 @@ MUTANTS = [
         "pads = self._receiver.random(choices, words_for(columns, dtype))",
         "self.channel.send(self.peer, choices)\n                "
         "pads = self._receiver.random(choices, words_for(columns, dtype))",
+        job("integrate with a condition on shares", "bank"),
         "tests/protocols/integration/sensitive/test_conditions.py::"
         "test_a_rejected_proposal_tells_nothing_but_that_it_was_rejected[bob-names0]",
     ),
