@@ -34,7 +34,7 @@ TIMES = re.compile(r"\d ?(?:s|ms|µs|ns|seconds|minutes|hours|MB/s|GB/s)\b(?! of
 GIVEN = [
     r"2\.5 hours there",  # the paper's
     r"The paper reports 5 seconds",
-    r"more than 60 seconds apart",
+    r"differ by more than 60 seconds",
     r"asks again after 2 seconds",
     r"1971, 1970s",
     r"Either has 30 seconds",
