@@ -193,6 +193,9 @@ DIVIDED: dict[str, tuple[str, str]] = {
     ),
 }
 
+# Two further keys of a job on the loans, which then is one of cuts.
+MONDRIAN = "method: mondrian\nboxes: tight\n"
+
 JOBS: dict[str, Callable[[Path], None]] = {
     "intersect ring": job("kind: intersect\nid: ID\nprotocol: ring\n", "ab"),
     "intersect oprf": job("kind: intersect\nid: ID\nprotocol: oprf\n", "ab"),
@@ -203,6 +206,7 @@ JOBS: dict[str, Callable[[Path], None]] = {
     "integrate malicious": loans("adversary: malicious\n", hide_scores=False),
     "integrate hide_scores": loans("hide_scores: true\n"),
     "integrate slack": loans("slack: tell\n", hide_scores=False),
+    "integrate mondrian": loans(MONDRIAN),
     "integrate with a witness": lambda folder: simulated(
         loan_folder(folder, WITNESSED, zodiac=SIGNS), hide_scores=False
     ),

@@ -9,7 +9,7 @@ from coterie.jobs.file.job import Job
 from coterie.jobs.kinds.job_file import load_job
 from tests.jobs.kinds.predict.kept import Parts, part
 from tests.jobs.loans import JOB_FILE, SIGNS, WITNESSED, loan_folder
-from tests.traces.cases import ATTRIBUTES, DIVIDED, KEPT, POOLED, in_cells, write_people
+from tests.traces.cases import ATTRIBUTES, DIVIDED, KEPT, MONDRIAN, POOLED, in_cells, write_people
 
 _BOUNDED = JOB_FILE.replace("taxonomy: Job.csv", "taxonomy: Job.csv, at_most: [White-collar]")
 _SENSITIVE = JOB_FILE.replace("k: 4}", "k: 4, sensitive: Zodiac, l: 2}").replace(
@@ -20,6 +20,9 @@ _SENSITIVE = JOB_FILE.replace("k: 4}", "k: 4, sensitive: Zodiac, l: 2}").replace
 LOANS = {
     "integrate": JOB_FILE,
     "integrate malicious": JOB_FILE + "adversary: malicious\n",
+    "integrate mondrian": JOB_FILE + MONDRIAN + "hide_scores: false\n",
+    "integrate mondrian malicious": JOB_FILE + "method: mondrian\nadversary: malicious\n",
+    "integrate mondrian with a model": _SENSITIVE + "method: mondrian\n",
     "integrate slack": JOB_FILE + "slack: tell\n",
     "integrate hide_scores": JOB_FILE + "hide_scores: true\n",
     "integrate conditions on shares": _SENSITIVE,
