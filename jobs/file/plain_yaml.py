@@ -60,12 +60,23 @@ def compose(text: str, parser: Any = PARSERS[0]) -> yaml.Node | None:
         mark = error.problem_mark or error.context_mark
         # libyaml counts one line more at the end of a text whose last line is not ended.
         line = min(mark.line, len(_BREAK.findall(text))) + 1 if mark else 1
+        if (tab := _indented_by_tab(text, line)) is not None:
+            raise PlainYamlError(
+                tab, "not YAML: the line begins with a tab; indent it with spaces"
+            ) from None
         said = ", ".join(part for part in (error.context, error.problem) if part)
         raise PlainYamlError(line, f"not YAML: {said}") from None
     except (OverflowError, ValueError):  # of the parser in Python, which does not look at its size
         raise PlainYamlError(loader.line + 1, "not YAML: a number that is too large") from None
     finally:
         loader.dispose()
+
+
+def _indented_by_tab(text: str, line: int) -> int | None:
+    """The line at which the parser stopped, or the one before, if a tab indents it."""
+    lines = _BREAK.split(text)
+    found = (at for at in (line, line - 1) if 0 < at <= len(lines))
+    return next((at for at in found if re.match(r" *\t", lines[at - 1])), None)
 
 
 def _root(following: Next) -> yaml.Node | None:
