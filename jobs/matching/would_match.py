@@ -23,7 +23,7 @@ _MOST_COMPARED = 400_000  # identifiers of all parties together
 def would_match(matching: Matching, tables: Mapping[str, pa.Table]) -> dict[str, Any]:
     """What the parties' columns show, and the rules under which more records would match.
 
-    The rules `trim` and `lower` are tried even if no party finds white space or mixed case: each
+    The rules `trim`, `lower` and `number` are tried even if no party finds anything: each
     party may be consistent alone, in its own way. The answer is empty if there is nothing to say.
     """
     if sum(table.num_rows for table in tables.values()) > _MOST_COMPARED:
@@ -50,7 +50,7 @@ def _tries(matching: Matching, findings: Sequence[Finding]) -> list[Finding]:
     tried = {one.proposal: one for one in findings if one.rule is not None}
     for column in matching.columns:
         known = {rule.name for rule in matching.normalise.get(column, ())}
-        for rule in ("trim", "lower"):
+        for rule in ("trim", "lower", "number"):
             if not mends(rule) & known:
                 own = Finding(column, "", 0, Rule(rule))
                 tried.setdefault(own.proposal, own)

@@ -85,3 +85,12 @@ def test_a_party_keeps_what_was_found_in_its_own_identifiers_and_in_nobody_elses
     assert "capital" in (kept / "bank" / "identifiers.txt").read_text()
     released = json.loads((tmp_path / "out" / "result.json").read_text())
     assert "identifiers" in released  # a simulation alone has both sides
+
+
+def test_numbers_with_and_without_leading_zeros_match_by_a_rule(tmp_path):
+    result, lines = run(tmp_path, ["000001", "000002"], ["1", "2"])
+    assert result["records"] == 0
+    assert result["identifiers"]["would_match"] == [
+        {"rule": "normalise: {ID: [number]}", "records": 2}
+    ]
+    assert "  2 records would match under 'normalise: {ID: [number]}'" in lines
