@@ -55,8 +55,16 @@ REFUSED = {
     "half of a character": ('a: 1\nb: "\\ud800"\n', 2, ""),
     "a zero byte": ('a: "\\0"\n', 1, "the character U+0000 is not used here"),
     "a version of many digits": (f"%YAML 1.{'9' * 5000}\n---\na: 1\n", 1, "not YAML"),
-    "a tab before a key": ("a:\n\tb: 1\n", 2, "not YAML: the line begins with a tab; indent it with spaces"),
-    "a tab before a later key": ("a:\n  b: 1\n\tc: 1\n", 3, "not YAML: the line begins with a tab; indent"),
+    "a tab before a key": (
+        "a:\n\tb: 1\n",
+        2,
+        "not YAML: the line begins with a tab; indent it with spaces",
+    ),
+    "a tab before a later key": (
+        "a:\n  b: 1\n\tc: 1\n",
+        3,
+        "not YAML: the line begins with a tab; indent",
+    ),
     "an invisible character": ("a: 1\n\ufeffb: 2\n", 2, "not YAML: the character U+FEFF"),
     "half of a character as it is": ("a: \ud800\n", 1, "not YAML: the character U+D800"),
     "an end that comes too early": ("a: [1,", 1, "not YAML"),
