@@ -38,9 +38,9 @@ wants and at least as many as were made before, up to 2^13 more.
 
 Messages for a batch of n rows, n a multiple of 1,024 of which n - 128 are given out: one, of
 31 n / 8 + 2,064 bytes, from the chooser. Cost: 4 blocks of AES, a product in GF(2^128) and a hash of 4
-bytes for each row at either side: 17 to 21 ns at the chooser and 18 to 22 at the holder, where the
-unchecked extension of Ishai and others took 13 and 9 in the same runs. On a link of 100 Mbit/s its 16
-bytes took 1,280 ns, these 4 take 320.
+bytes for each row at either side: 17 to 23 ns at the chooser or the holder, against 10 to 13 with the
+unchecked extension of Ishai and others, measured in runs of the same session. On a link of 100 Mbit/s
+its 16 bytes took 1,280 ns, these 4 take 320.
 """
 
 from __future__ import annotations

@@ -84,7 +84,7 @@ _KEYS = ("pairs", "round", "servers", "uniques")  # keys that need matched recor
 
 DISTINCT = declare(
     "identify: distinct values",
-    what="How many different values each column of the job has in its owner's whole table, common records or not, unless the job declares its values; no value. If the column has more values than half the table has records, an estimate for the population, from the numbers of values and records.",
+    what="How many different values each column of the job has in its owner's whole table, common records or not, unless the job declares its values; no value. If the column has more values than half the table has records, an estimate for the population, from the numbers of values and records; jobs with two populations then tell both numbers.",
     to="every party",
     why="Which sets of columns may single people out follows from these numbers.",
 )
