@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
-from dataclasses import dataclass
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
+from typing import Any
 
 from coterie.base.errors import RefusedError
 from coterie.jobs.file.job import Job
-from coterie.jobs.kinds.needs import Needs
+from coterie.jobs.kinds.needs import Groups, Matched, Needs
 from coterie.jobs.kinds.registry import KINDS
 from coterie.party.settings import Repeat
+
+_SPENT = ("epsilon", "delta")
 
 
 @dataclass(frozen=True)
@@ -88,41 +91,150 @@ def judge_examinations(policy: Policy, coordinator: str, lately: int) -> list[st
     ]
 
 
+@dataclass(frozen=True)
+class Rule:
+    """A rule of the policy beside a job: what the policy says, what the job wants, and why not."""
+
+    key: str
+    policy: Any
+    job: Any  # None, False or empty where the job wants nothing that the rule is about
+    refusals: Sequence[str] = ()  # none where the party's books decide (`party.preflight`)
+
+    @property
+    def touched(self) -> bool:
+        return bool(self.job or self.refusals)
+
+
 def judge(policy: Policy, job: Job, party: str, coordinator: str) -> list[str]:
     """Every reason for which `party` refuses the job; empty if the policy permits it."""
     try:
         needs = KINDS[job.kind].needs(job, party)
     except RefusedError as error:  # the kind declares nothing, so nothing can be permitted
         return [str(error)]
+    return [r for rule in rules(policy, job, needs, party, coordinator) for r in rule.refusals]
+
+
+def rules(policy: Policy, job: Job, needs: Needs, party: str, coordinator: str) -> list[Rule]:
+    """Every rule by which jobs are judged: `judge` refuses by them, and `party show` names them."""
     others = [name for name in job.party_names if name != party]
+    purpose = "" if policy.purposes is None else job.purpose
     return [
-        *judge_coordinator(policy, coordinator),
-        *_missing("kinds", "the kind", [job.kind], policy.kinds),
-        *_judge_purpose(policy, job.purpose),
-        *_missing("peers", "the party", others, policy.peers),
-        *_judge_ids(policy, needs.matching.by),
-        *_missing("columns.use", "the column", needs.columns.used, policy.use),
-        *_missing("columns.release", "the column", needs.columns.released, policy.release),
-        *_judge_raw(policy, needs.columns.raw),
-        *_judge_class(policy, needs),
-        *judge_drop(policy, needs.columns.dropped),
-        *_judge_matching(policy, needs.matching.reveal, len(job.party_names)),
-        *_judge_padding(policy, needs.matching.pad_to),
-        *_judge_servers(policy, needs.answers.servers, party),
-        *_judge_exact(policy, needs, others),
-        *_judge_recipients(policy, needs.answers.recipients, party),
-        *_judge_groups(policy, needs.groups.smallest),
-        *_judge_k_map(policy, needs.groups.k_map),
-        *_judge_together(policy, needs.groups.together),
-        *_judge_conditions(policy, needs.groups.proposals),
-        *_judge_zeros(policy, needs.groups.zeros),
-        *_judge_slack(policy, needs.groups.slack),
-        *_judge_boxes(policy, needs.groups.exact_ends),
-        *_judge_scores(policy, needs.groups.scores),
-        *_judge_budget(policy.budget, needs.answers.noise),
-        *_judge_repeat(policy, needs),
-        *_judge_models(policy, needs),
-        *_judge_recipients(policy, needs.answers.predicted_for, party),
+        _listed("coordinators", "the coordinator", [coordinator], policy.coordinators),
+        _listed("kinds", "the kind", [job.kind], policy.kinds),
+        Rule("purposes", policy.purposes, purpose, _judge_purpose(policy, job.purpose)),
+        _listed("peers", "the party", others, policy.peers),
+        *_matching_rules(policy, needs.matching, len(job.party_names)),
+        *_column_rules(policy, needs),
+        *_answer_rules(policy, needs, party, others),
+        *_group_rules(policy, needs.groups),
+        *_lasting_rules(policy, needs, others),
+    ]
+
+
+def _matching_rules(policy: Policy, matching: Matched, parties: int) -> list[Rule]:
+    reveal, pad_to = matching.reveal, matching.pad_to
+    brought = None if reveal is None else pad_to or "what each peer announces"
+    return [
+        Rule("columns.id", policy.ids, matching.by, _judge_ids(policy, matching.by)),
+        Rule("reveal", policy.reveal, reveal, _judge_matching(policy, reveal, parties)),
+        Rule("largest_peer_set", policy.largest_peer_set, brought, _judge_padding(policy, pad_to)),
+    ]
+
+
+def _column_rules(policy: Policy, needs: Needs) -> list[Rule]:
+    columns = needs.columns
+    no_class = _judge_class(policy, needs)
+    # A party without the permission leaves the class out where it can: it touches no rule then.
+    label = columns.label if no_class or columns.label in policy.classes else None
+    return [
+        _listed("columns.use", "the column", columns.used, policy.use),
+        _listed("columns.release", "the column", columns.released, policy.release),
+        Rule("columns.raw", policy.raw, columns.raw, _judge_raw(policy, columns.raw)),
+        Rule("columns.class", policy.classes, label and [label], no_class),
+        Rule("columns.drop", policy.drop, columns.dropped, judge_drop(policy, columns.dropped)),
+    ]
+
+
+def _answer_rules(policy: Policy, needs: Needs, party: str, others: Sequence[str]) -> list[Rule]:
+    answers = needs.answers
+    servers = frozenset({party}) if policy.servers is None else policy.servers
+    # Recipients must be permitted, because what they get depends on this party's columns.
+    getting = [*dict.fromkeys([*answers.recipients, *answers.predicted_for])]
+    foreign = [name for name in getting if name != party]
+    return [
+        Rule("servers", servers, answers.servers, _judge_servers(policy, answers.servers, party)),
+        Rule("exact", policy.exact, answers.exact and others, _judge_exact(policy, needs, others)),
+        _listed("recipients", "the recipient", foreign, policy.recipients),
+    ]
+
+
+def _group_rules(policy: Policy, groups: Groups) -> list[Rule]:
+    """The rules about groups; a flag of the job is named by the value that its key has."""
+    smallest, k_map = groups.smallest, groups.k_map
+    return [
+        Rule("smallest_k", policy.smallest_k, smallest, _judge_groups(policy, smallest)),
+        Rule("smallest_k_map", policy.smallest_k_map, k_map, _judge_k_map(policy, k_map)),
+        # Entries that each hide people may leave lines that are unique when all columns are known.
+        _flag(
+            Rule("together", policy.together, groups.together and "several entries"),
+            policy.together != "refuse",
+            "is 'refuse', and the job's requirement has several entries, none of which has all "
+            "columns: the columns of a line may be unique together. One entry with all of them is "
+            "permitted",
+        ),
+        # A rejected proposal reveals more than the release.
+        _flag(
+            Rule("conditions", policy.conditions, groups.proposals and "holder"),
+            policy.conditions == "holder",
+            f"is '{policy.conditions}', and the job shows proposals to the holders of sensitive "
+            "columns ('conditions: holder')",
+        ),
+        _flag(
+            Rule("zeros", policy.zeros, groups.zeros and "show"),
+            policy.zeros,
+            "does not permit 'zeros: show', which the job asks for",
+        ),
+        # The slack is the size of a group that the release does not show.
+        _flag(
+            Rule("slack", policy.slack, groups.slack and "tell"),
+            policy.slack,
+            "does not permit 'slack: tell', which the job asks for",
+        ),
+        # Tight boxes end at exact values of people.
+        _flag(
+            Rule("boxes", policy.boxes, groups.exact_ends and "tight"),
+            policy.boxes == "tight",
+            "does not permit 'boxes: tight', which the job asks for; the line to write is "
+            "'boxes: tight'",
+        ),
+        # A partner that writes the class reads a column out of scores of what is not carried out.
+        _flag(
+            Rule("scores", policy.scores, groups.scores and "shown"),
+            policy.scores == "shown",
+            "is 'hidden', and the job says 'hide_scores: false', by which partners learn scores of "
+            "columns that the release does not show. Leave the key out of the job; or, to permit "
+            "it, write 'scores: shown' under policy",
+        ),
+    ]
+
+
+def _lasting_rules(policy: Policy, needs: Needs, others: Sequence[str]) -> list[Rule]:
+    """The rules about what adds up over jobs, which the party's books decide besides."""
+    answers, repeat = needs.answers, policy.repeat
+    asked = sorted(answers.counted) or (
+        "a class of each person" if answers.predicted_for else "who is common"
+    )
+    known = repeat and (f"k {repeat.k}, within {repeat.window / 86400:g} days, {repeat.on}")
+    noise = answers.noise and [
+        f"{name} {float(n):g}" for name, n in zip(_SPENT, answers.noise, strict=True)
+    ]
+    owed = answers.contributes and policy.most_owed is not None and others
+    return [
+        Rule("most_owed", policy.most_owed, owed),
+        Rule("budget", policy.budget, noise, _judge_budget(policy.budget, answers.noise)),
+        Rule("repeat", known, repeat and needs.tells and asked, _judge_repeat(policy, needs)),
+        Rule("models", policy.models, answers.keeps or answers.model, _judge_models(policy, needs)),
+        Rule("predictions", policy.predictions, answers.model),
     ]
 
 
@@ -239,26 +351,9 @@ def _judge_exact(policy: Policy, needs: Needs, others: Collection[str]) -> list[
     ]
 
 
-def _judge_together(policy: Policy, together: bool) -> list[str]:
-    """Entries that each hide people may leave lines that are unique when all columns are known."""
-    if not together or policy.together != "refuse":
-        return []
-    return [
-        "policy.together is 'refuse', and the job's requirement has several entries, none of which "
-        "has all columns: the columns of a line may be unique together. One entry with all of them "
-        "is permitted"
-    ]
-
-
 def asks_about_together(policy: Policy, needs: Needs) -> bool:
     """Whether the steward must say yes to columns that may be unique together."""
     return needs.groups.together and policy.together == "ask"
-
-
-def _judge_recipients(policy: Policy, recipients: Collection[str], party: str) -> list[str]:
-    """Recipients must be permitted, because the result has this party's columns."""
-    others = [name for name in recipients if name != party]
-    return _missing("recipients", "the recipient", others, policy.recipients)
 
 
 def _judge_groups(policy: Policy, smallest: int | None) -> list[str]:
@@ -281,50 +376,6 @@ def _judge_k_map(policy: Policy, smallest: int | None) -> list[str]:
     ]
 
 
-def _judge_conditions(policy: Policy, shows_proposals: bool) -> list[str]:
-    """Showing proposals needs a permission: a rejected one reveals more than the release."""
-    if not shows_proposals or policy.conditions == "holder":
-        return []
-    return [
-        f"policy.conditions is '{policy.conditions}', and the job shows proposals to the holders of "
-        "sensitive columns ('conditions: holder')"
-    ]
-
-
-def _judge_zeros(policy: Policy, zeros: bool) -> list[str]:
-    if policy.zeros or not zeros:
-        return []
-    return ["policy.zeros does not permit 'zeros: show', which the job asks for"]
-
-
-def _judge_boxes(policy: Policy, exact_ends: bool) -> list[str]:
-    """Tight boxes end at exact values of people: by permission only."""
-    if policy.boxes == "tight" or not exact_ends:
-        return []
-    return [
-        "policy.boxes does not permit 'boxes: tight', which the job asks for; the line to write is "
-        "'boxes: tight'"
-    ]
-
-
-def _judge_slack(policy: Policy, slack: bool) -> list[str]:
-    """The slack is the size of a group that the release does not show: by permission only."""
-    if policy.slack or not slack:
-        return []
-    return ["policy.slack does not permit 'slack: tell', which the job asks for"]
-
-
-def _judge_scores(policy: Policy, scores: bool) -> list[str]:
-    """A partner that writes the class reads a column out of scores of what is not carried out."""
-    if policy.scores == "shown" or not scores:
-        return []
-    return [
-        "policy.scores is 'hidden', and the job says 'hide_scores: false', by which partners learn "
-        "scores of columns that the release does not show. Leave the key out of the job; or, to "
-        "permit it, write 'scores: shown' under policy"
-    ]
-
-
 def _judge_budget(budget: Budget | None, noise: tuple[Fraction, Fraction] | None) -> list[str]:
     """A job may not spend more than the whole budget; what is left of it the ledger knows."""
     if noise is None:
@@ -333,9 +384,7 @@ def _judge_budget(budget: Budget | None, noise: tuple[Fraction, Fraction] | None
         return [f"policy.budget is not set, and the job spends epsilon {float(noise[0]):g} of it"]
     return [
         f"policy.budget.{name} is {float(most):g}, and the job spends {float(wanted):g}"
-        for name, most, wanted in zip(
-            ("epsilon", "delta"), (budget.epsilon, budget.delta), noise, strict=True
-        )
+        for name, most, wanted in zip(_SPENT, (budget.epsilon, budget.delta), noise, strict=True)
         if wanted > most
     ]
 
@@ -359,6 +408,17 @@ def _judge_models(policy: Policy, needs: Needs) -> list[str]:
         for what, name in (("keeps", needs.answers.keeps), ("uses", needs.answers.model))
         if name is not None
     ]
+
+
+def _listed(key: str, what: str, wanted: Collection[str], allowed: frozenset[str]) -> Rule:
+    """A rule that lists what it permits."""
+    return Rule(key, allowed, wanted, _missing(key, what, wanted, allowed))
+
+
+def _flag(rule: Rule, permitted: bool, refusal: str) -> Rule:
+    """A rule about something that the job does or does not do."""
+    refused = [f"policy.{rule.key} {refusal}"] if rule.job and not permitted else []
+    return replace(rule, refusals=refused)
 
 
 def _missing(rule: str, what: str, wanted: Collection[str], allowed: Collection[str]) -> list[str]:

@@ -23,6 +23,7 @@ from coterie.protos.jobs_pb2 import State
 
 _MOST = 20  # earlier jobs that are listed, the newest first
 _NUMBERS = ("smallest_k", "smallest_k_map")  # rules that a larger number of the job satisfies
+_WHO = ("coordinators", "peers")  # rules that say who may ask at all: no measure of room
 
 
 def earlier_jobs(
@@ -82,6 +83,8 @@ def strictest(rules: Sequence[Mapping[str, Any]]) -> str:
 def _room(rule: Mapping[str, Any]) -> float | None:
     """The share of a rule that the job leaves unused; None where that has no meaning."""
     ours, job = rule["policy"], rule["job"]
+    if rule["rule"] in _WHO:
+        return None
     if rule["rule"] in _NUMBERS:
         return None if not ours else (job - ours) / job
     if not isinstance(ours, list) or not ours or not job:

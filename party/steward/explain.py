@@ -23,7 +23,7 @@ from coterie.party.config import PartyConfig
 from coterie.party.history.releases import History
 from coterie.party.job_record import Record
 from coterie.party.output import output_lines
-from coterie.party.policy import Policy, judge
+from coterie.party.policy import judge, rules
 from coterie.party.receptions import DISPUTED, read_note
 from coterie.party.steward.budgets import budget_rule
 from coterie.party.steward.earlier import earlier_jobs, earlier_lines, strictest
@@ -77,10 +77,7 @@ def explain(
     label = [name for name in [needs.columns.label] if name in config.policy.classes]
     leaving = [*needs.columns.released, *label]
     refusals = judge(config.policy, job, config.name, record.coordinator)
-    rules = [
-        *_rules(config.policy, job, needs, config.name),
-        *budget_rule(config, needs.answers.noise),
-    ]
+    touched = _rules(config, job, needs, record.coordinator)
     return facts | {
         "table": str(config.source),
         "columns": {
@@ -96,8 +93,8 @@ def explain(
         "in_short": plain_words(job, config.name, needs, record.records),
         "others_learn": _openings(job, needs),
         "refusals": refusals,
-        "rules": rules,
-        "strictest": None if refusals else strictest(rules),
+        "rules": touched,
+        "strictest": None if refusals else strictest(touched),
         "earlier": earlier_jobs(history or History(config.state), config, record, needs),
     }
 
@@ -143,58 +140,24 @@ def _openings(job: Job, needs: Needs) -> list[dict[str, str]]:
     ]
 
 
-def _rules(policy: Policy, job: Job, needs: Needs, party: str) -> list[dict[str, Any]]:
-    """The rules that concern the job: what the policy says, and what the job needs."""
-    rules: list[tuple[str, Any, Any]] = [
-        ("kinds", sorted(policy.kinds), job.kind),
-        *([("purposes", sorted(policy.purposes), job.purpose)] if policy.purposes else []),
+def _rules(config: PartyConfig, job: Job, needs: Needs, coordinator: str) -> list[dict[str, Any]]:
+    """The rules that the job touches: what the policy says, and what the job wants."""
+    spent = budget_rule(config, needs.answers.noise)
+    return [
         *(
-            [("columns.id", [sorted(one) for one in policy.ids], list(needs.matching.by))]
-            if needs.matching.by
-            else []
+            {"rule": rule.key, "policy": _plain(rule.policy), "job": _plain(rule.job)}
+            for rule in rules(config.policy, job, needs, config.name, coordinator)
+            if rule.touched and not (spent and rule.key == "budget")
         ),
-        ("columns.use", sorted(policy.use), list(needs.columns.used)),
-        ("columns.release", sorted(policy.release), list(needs.columns.released)),
+        *spent,
     ]
-    if needs.columns.label in policy.classes:
-        rules.append(("columns.class", sorted(policy.classes), [needs.columns.label]))
-    if needs.columns.dropped:
-        rules.append(("columns.drop", sorted(policy.drop), list(needs.columns.dropped)))
-    if needs.answers.exact:
-        rules.append(("exact", sorted(policy.exact), [n for n in job.party_names if n != party]))
-    if needs.groups.together:
-        rules.append(("together", policy.together, "several entries"))
-    if needs.columns.raw:
-        rules.append(("columns.raw", sorted(policy.raw), list(needs.columns.raw)))
-    if needs.groups.smallest is not None:
-        rules.append(("smallest_k", policy.smallest_k, needs.groups.smallest))
-    if needs.groups.k_map is not None:
-        rules.append(("smallest_k_map", policy.smallest_k_map, needs.groups.k_map))
-    if needs.matching.reveal is not None:
-        rules.append(("reveal", policy.reveal, needs.matching.reveal))
-        brought = needs.matching.pad_to or "what each peer announces"
-        rules.append(("largest_peer_set", policy.largest_peer_set, brought))
-    if needs.answers.recipients:
-        rules.append(("recipients", sorted(policy.recipients), list(needs.answers.recipients)))
-    if needs.answers.servers:
-        may = [party] if policy.servers is None else sorted(policy.servers)
-        rules.append(("servers", may, list(needs.answers.servers)))
-    if needs.answers.predicted_for:
-        rules.append(("recipients", sorted(policy.recipients), list(needs.answers.predicted_for)))
-    if name := needs.answers.keeps or needs.answers.model:
-        rules.append(("models", policy.models, name))
-    if policy.repeat is not None and needs.tells:
-        ours = (
-            f"k {policy.repeat.k}, within {policy.repeat.window / 86400:g} days, {policy.repeat.on}"
-        )
-        rules.append(("repeat", ours, _asked(needs)))
-    return [{"rule": rule, "policy": ours, "job": theirs} for rule, ours, theirs in rules]
 
 
-def _asked(needs: Needs) -> list[str] | str:
-    """What the job asks, as `policy.repeat` counts it."""
-    who = "a class of each person" if needs.answers.predicted_for else "who is common"
-    return sorted(needs.answers.counted) or who
+def _plain(value: Any) -> Any:
+    """What JSON can say: a set as a sorted list."""
+    if isinstance(value, frozenset):
+        return sorted(_plain(one) for one in value)
+    return list(value) if isinstance(value, tuple) else value
 
 
 def lines(facts: dict[str, Any], full: bool = False, output: bool = False) -> list[str]:
@@ -250,7 +213,7 @@ def _judged_lines(facts: dict[str, Any], full: bool) -> list[str]:
     told += [
         f"spends {rule['job']} of the budget; so far {rule['policy']}"
         for rule in facts["rules"]
-        if rule["rule"] == "budget"
+        if rule["rule"] == "budget" and rule["policy"]
     ]
     told += earlier_lines(facts["earlier"])
     told.append("what others learn of your table:")

@@ -270,8 +270,8 @@ MUTANTS = [
     mutant(
         "the permission to show scores",
         "party/policy.py",
-        "        *_judge_scores(policy, needs.groups.scores),\n",
-        "",
+        'policy.scores == "shown",',
+        "True,",
         "tests/party/test_policy.py::test_scores_of_what_is_not_carried_out_need_a_permission",
     ),
 ]
