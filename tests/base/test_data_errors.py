@@ -146,8 +146,8 @@ COMPOSED = {
     ("anonymity/table/builders.py", "coarser"),
     ("jobs/kinds/statistics/linked_columns.py", "first"),  # names of attributes
     ("jobs/kinds/statistics/linked_columns.py", "second"),
-    ("protocols/integration/mondrian/cut_together.py", "one.k"),  # the job's, and its attributes
-    ("protocols/integration/mondrian/cut_together.py", "', '.join(one.names)"),
+    ("protocols/integration/mondrian/levels.py", "one.k"),  # the job's, and its attributes
+    ("protocols/integration/mondrian/levels.py", "', '.join(one.names)"),
     ("protocols/integration/sensitive/holders.py", "j + 1"),  # of an entry of the requirement
     ("protocols/integration/rounds.py", "names[attribute]"),
     ("jobs/data/sources.py", "what"),

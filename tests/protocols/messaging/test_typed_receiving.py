@@ -14,8 +14,14 @@ REASONS = {
     ("protocols/integration/participation.py", "Strategy"): (
         "compared as a whole with this party's own value (same_value)"
     ),
-    ("protocols/integration/mondrian/cut_together.py", "_Levels"): (
+    ("protocols/integration/mondrian/winner_exchange.py", "WinnerExchange"): (
         "lists of regions and keys; check_list, read_settled and read_keys check every field"
+    ),
+    ("protocols/integration/mondrian/instructions_of_cuts.py", "Instructions"): (
+        "cuts; read_instruct checks every field"
+    ),
+    ("protocols/integration/mondrian/levels.py", "Levels"): (
+        "the ends of numbers; read_ends checks every field"
     ),
     ("jobs/run/party_run.py", "agree"): "versions of the wire differ in the form of this message",
 }

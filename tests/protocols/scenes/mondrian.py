@@ -6,7 +6,13 @@ import numpy as np
 
 from coterie.anonymity.models.distinct_diversity import DistinctDiversity
 from coterie.anonymity.specialization.specialize import Labels, Requirement
-from coterie.anonymity.table.columns import ContinuousColumn, IntervalTree
+from coterie.anonymity.table.columns import (
+    CategoricalColumn,
+    ContinuousColumn,
+    IntervalTree,
+    TaxonomyTree,
+)
+from coterie.anonymity.table.taxonomy import read_taxonomy
 from coterie.protocols.integration.mondrian.cut_together import cut_together
 from coterie.protocols.integration.plan import Plan
 from tests.protocols.scenes.form import THREE, TWO, scene
@@ -41,7 +47,12 @@ def cutting(parties, holders, columns, k, sensitive="", ills=None):
     return dict.fromkeys(parties, party)
 
 
-@scene("integration/mondrian/cut_together integration/mondrian/winners", THREE, runs=4)
+@scene(
+    "integration/mondrian/levels integration/mondrian/winner_exchange "
+    "integration/mondrian/instructions_of_cuts integration/mondrian/winners",
+    THREE,
+    runs=4,
+)
 def cuts_that_lose_a_level(watched, world):
     """One party's cuts win all groups; what another one's would be, and their scores, is secret."""
     winner, loser = (name for name in THREE if name != watched)
@@ -69,3 +80,29 @@ def sensitive_values_behind_a_verdict(watched, world):
     columns = {"x": column("x", rows // 10 * 66)}
     ills = (rows % (2, 3)[world] == 0).astype(np.uint8)
     return cutting(TWO, {"x": watched}, columns, 10, holder, ills)
+
+
+@scene("integration/mondrian/start", TWO, runs=4)
+def values_below_a_start_value(watched, world):
+    """Nothing can be cut below the start values; which value below it a record has is secret."""
+    holder = next(name for name in TWO if name != watched)
+    taxonomy = read_taxonomy(b"a;AB;ANY\nb;AB;ANY\nc;CD;ANY\nd;CD;ANY\n", "x.csv")
+    cut = [taxonomy.labels.index("AB"), taxonomy.labels.index("CD")]
+    rows = np.arange(ROWS)
+    codes = 2 * (rows >= ROWS // 2) + (rows % (2, 3)[world] == 0)
+    plan = Plan(
+        TWO,
+        {"x": TaxonomyTree(taxonomy)},
+        {"x": holder},
+        (Requirement(("x",), 54),),
+        start_values={"x": cut},
+        rule="width",
+    )
+
+    def party(channel, rng):
+        mine = channel.me == holder
+        own = {"x": CategoricalColumn("x", codes.astype(np.uint8), taxonomy)} if mine else {}
+        outcome = cut_together(channel, plan, own, {}, ROWS, rng)
+        return [len(outcome.tree), *outcome.generalized("x")[1]]
+
+    return dict.fromkeys(TWO, party)

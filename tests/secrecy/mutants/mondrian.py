@@ -7,7 +7,7 @@ from tests.secrecy.mutants.form import mutant, view
 MUTANTS = [
     mutant(
         "scores of cuts that lose, although they are hidden",
-        "protocols/integration/mondrian/cut_together.py",
+        "protocols/integration/mondrian/winner_exchange.py",
         "        open_keys = part and self._hidden is None\n",
         "        open_keys = part\n",
         view("cuts_that_lose_a_level", "ann"),
@@ -18,6 +18,13 @@ MUTANTS = [
         "self._session.argmax(keys, reveal_maximum=not hidden)",
         "self._session.argmax(keys, reveal_maximum=True)",
         view("cuts_that_a_model_refuses", "ann"),
+    ),
+    mutant(
+        "values below a start value",
+        "protocols/integration/mondrian/start.py",
+        "codes = start_codes(column.taxonomy, cut, column.codes)",
+        "codes = column.codes % len(cut)",
+        view("values_below_a_start_value", "alice"),
     ),
     mutant(
         "the later of two equal children joins a rest",
@@ -35,9 +42,9 @@ MUTANTS = [
     ),
     mutant(
         "a group is not final while somebody stays away",
-        "protocols/integration/mondrian/cut_together.py",
-        "decisions.append(None if everybody else STAYS)",
-        "decisions.append(None)",
+        "protocols/integration/mondrian/levels.py",
+        "return None if all(level.present.values()) else STAYS",
+        "return None",
         "tests/protocols/integration/mondrian/test_cut_together.py::"
         "test_a_party_that_is_ahead_stays_away_and_cuts_what_is_left_later",
     ),

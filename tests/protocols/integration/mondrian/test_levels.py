@@ -10,7 +10,7 @@ from coterie.anonymity.cuts.regions import Node, NumberSpace, Rest, TaxonomySpac
 from coterie.anonymity.table.scales import NUMBER
 from coterie.anonymity.table.taxonomy import taxonomy_of
 from coterie.base.errors import PeerFaultError
-from coterie.protocols.integration.mondrian import cut_together as module
+from coterie.protocols.integration.mondrian import levels as module
 from coterie.protocols.integration.mondrian.cut_together import code_bits
 from coterie.protocols.integration.mondrian.level_messages import (
     Shared,
