@@ -47,6 +47,7 @@ from coterie.party.books.people import ADVICE
 
 START = "0" * 64
 LOST = "log does not hold its head"
+NO_HEAD = "head file was missing or empty"
 MENDED = "torn line cut off"
 CONTINUED = "log continued"
 JOURNAL = "journal"
@@ -94,6 +95,9 @@ class AuditLog:
             assert expected is not None  # noqa: S101
             log.error("%s: cut off or written anew: its head was %s", path, expected.chain)
             self.note(LOST, entries=expected.entries, head=expected.chain)
+        if expected is None and self._head.entries:
+            log.error("%s: missing or empty, so that lines may have been cut off", self._head_file)
+            self.note(NO_HEAD)
         if check_books:
             self._check_books(expected_heads(about))
         if self._file.torn:

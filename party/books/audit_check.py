@@ -20,6 +20,7 @@ from coterie.party.books.audit import (
     LOST,
     LOST_BOOK,
     MENDED,
+    NO_HEAD,
     head_before,
     link_of,
     older_files,
@@ -47,6 +48,7 @@ class Verified:
     files: int = 1  # files of the log
     unknown: int = 0  # heads stored elsewhere that may belong to removed lines
     books: tuple[str, ...] = ()  # the files that have the heads in the log
+    headless: int = 0  # starts at which the head file was missing or empty
 
     @property
     def counted(self) -> str:
@@ -72,7 +74,7 @@ def _verified(path: Path, head_file: Path | None, wanted: set[str]) -> tuple[Ver
     """What is in the log, and the books that do not have the heads in it."""
     if not path.exists():
         raise EnvironmentFaultError(f"{path}: No such file or directory")
-    mended = 0
+    mended = headless = 0
     files = [*older_files(path), path]
     begins = head_before(next((line.entry for line in read_lines(files[0])), None))
     previous, entries = begins.chain, begins.entries
@@ -90,6 +92,7 @@ def _verified(path: Path, head_file: Path | None, wanted: set[str]) -> tuple[Ver
         previous = entry["chain"]
         entries += 1
         mended += entry.get("event") == MENDED
+        headless += entry.get("event") == NO_HEAD
         if entry.get("event") == LOST:
             raise VerificationError(
                 f"{path}:{line.number}: the server found here that lines before were cut off or "
@@ -108,6 +111,12 @@ def _verified(path: Path, head_file: Path | None, wanted: set[str]) -> tuple[Ver
             found.add(previous)
     if kept is not None and entries < kept.entries:
         raise _not_held(path, f"it has {entries} lines, and the head file knows of {kept.entries}")
+    if kept is None and entries:
+        raise VerificationError(
+            f"{head_file or path.with_name('audit.head')}: is missing or empty, so that lines of the "
+            "audit log may have been cut off; after a power cut, or where 'audit_head' is new, start "
+            "the server once, which notes it"
+        )
     missing = wanted - found
     if missing and not begins.entries:
         raise _not_held(path, f"no line has the head {min(missing)}, which was given before")
@@ -122,6 +131,7 @@ def _verified(path: Path, head_file: Path | None, wanted: set[str]) -> tuple[Ver
         len(files),
         len(missing),
         tuple(sorted(books)),
+        headless,
     )
     return verified, lost_books(path.parent, books)
 

@@ -216,6 +216,11 @@ def audit(config: Path, sources: tuple[Path, ...], as_json: bool) -> int:
         text += f"; {first_names(books)} {are} as it says"
     if found.mended or found.torn:
         text += f"; {found.mended + found.torn} lines were torn by crashes"
+    if found.headless:
+        text += (
+            f"; WARNING: at {found.headless} starts the head file was missing or empty, so that lines "
+            "before may have been cut off"
+        )
     facts = {"file": str(path), **asdict(found)}
     print_result(as_json, facts, text)
     return 0

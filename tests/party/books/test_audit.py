@@ -83,7 +83,7 @@ def test_a_line_that_names_no_line_before_it_breaks_the_chain(path):
 def test_a_server_starts_with_a_log_whose_number_of_earlier_lines_is_none(path, entries):
     path.write_text(json.dumps({"event": CONTINUED, "entries": entries}) + "\n")
     audit(path, "one")
-    assert path.with_name("audit.head").read_text().split()[0] == "2"
+    assert path.with_name("audit.head").read_text().split()[0] == "3"  # one says that it was missing
 
 
 def test_a_line_that_a_full_disk_tears_is_not_noted_and_the_chain_holds(path):
@@ -243,3 +243,14 @@ def test_the_heads_of_a_job_are_kept_by_its_peers_and_in_what_it_releases(houses
     done = coterie("party", "audit", "--config", houses.path("bank"))
     assert done.code == 8
     assert "cut off or written anew" in done.error
+
+
+@pytest.mark.parametrize("harm", [lambda head: head.unlink(), lambda head: head.write_bytes(b"")])
+def test_a_log_whose_head_file_is_gone_or_emptied_may_have_been_cut(path, harm):
+    audit(path, "one", "two", "three")
+    path.write_text("".join(path.read_text().splitlines(keepends=True)[:1]))
+    harm(path.with_name("audit.head"))
+    with pytest.raises(VerificationError, match=r"audit\.head: is missing or empty, so that lines"):
+        verify(path)
+    audit(path, "four")  # a server that starts notes it for good
+    assert verify(path).headless == 1

@@ -77,7 +77,7 @@ def test_what_was_opened_is_listed_and_only_of_shown_groups(tmp_path):
         ("Pay", "many", "", "not a number"),
         ("Pay", "1.234", "", "more than 2 decimals"),
         ("Pay", "", "", "no value"),
-        ("Job", "E", "", "none of the attribute's values"),
+        ("Job", "E", "", "not among the attribute's values"),
     ],
 )
 def test_bad_values_are_named_before_anything_is_exchanged(tmp_path, column, value, keys, said):

@@ -252,7 +252,7 @@ def test_a_naive_net_is_that_of_scikit_learn(training, newcomers):
 def test_people_with_a_value_that_the_model_does_not_know_are_named(kept, newcomers, tmp_path):
     rows = [dict(row) for row in newcomers]
     rows[7]["Job"] = "w"
-    with pytest.raises(DataError, match="none of the attribute's values"):
+    with pytest.raises(DataError, match="not among the attribute's values"):
         coterie.simulate(job(PREDICT, tmp_path), frames(rows, False), models=kept[1])
 
 

@@ -36,6 +36,6 @@ def test_an_empty_value_is_refused_shown_or_dropped():
 
 
 def test_a_value_outside_a_declared_domain_is_named():
-    with pytest.raises(DataError, match="none of the attribute's values"):
+    with pytest.raises(DataError, match="not among the attribute's values"):
         coded(["a", "c"], domain=("a", "b"))
     assert coded(["a", "a"], domain=("a", "b")).columns["x"].distinct == 2
