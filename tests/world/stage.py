@@ -111,6 +111,7 @@ class Stage:
                 "servers": list(self.names),
                 "together": "allow",
                 "scores": "shown",
+                "boxes": "tight",
                 "smallest_k": 2,
                 "smallest_k_map": 2,
                 "conditions": "holder",
