@@ -83,7 +83,9 @@ def test_a_line_that_names_no_line_before_it_breaks_the_chain(path):
 def test_a_server_starts_with_a_log_whose_number_of_earlier_lines_is_none(path, entries):
     path.write_text(json.dumps({"event": CONTINUED, "entries": entries}) + "\n")
     audit(path, "one")
-    assert path.with_name("audit.head").read_text().split()[0] == "3"  # one says that it was missing
+    assert (
+        path.with_name("audit.head").read_text().split()[0] == "3"
+    )  # one says that it was missing
 
 
 def test_a_line_that_a_full_disk_tears_is_not_noted_and_the_chain_holds(path):
