@@ -128,6 +128,8 @@ MUTANTS = [
         "correction = pads - pads + numbers[places]",
         view("conditions_on_shares", "ann"),
         view("sensitive_values_behind_a_verdict", "bob"),
+        job("integrate with a condition on shares", "lender"),
+        job("integrate by cuts with a model", "lender"),
         "tests/protocols/integration/sensitive/test_conditions.py::"
         "test_a_rejected_proposal_tells_nothing_but_that_it_was_rejected[ann-names0]",
     ),
