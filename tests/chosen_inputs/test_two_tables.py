@@ -256,6 +256,32 @@ def test_columns_that_tell_different_things_are_counted(tmp_path):
     assert len(two_names(tmp_path, gender, "[[Sex], [Gender]]")) == 2
 
 
+@pytest.mark.parametrize(("apart", "told"), [(0, True), (1, False), (2, False)])
+def test_a_net_does_not_count_families_of_columns_that_differ_in_a_few_people(
+    tmp_path, apart, told
+):
+    """Sex by the class less Gender by the class is about those in whom they differ."""
+    people = [f"p{at}" for at in range(80)]
+    sex = ["fm"[at % 2] for at in range(80)]
+    gender = ["mf"[at % 2] if at < apart else sex[at] for at in range(80)]
+    write(tmp_path / "clinic.csv", ID=people, Sex=sex, Gender=gender)
+    write(tmp_path / "bank.csv", ID=people, Class=["ab"[at // 2 % 2] for at in range(80)])
+    path = tmp_path / "job.yaml"
+    path.write_text(
+        "kind: bayesnet\nname: families\nparties:\n  bank: {data: bank.csv}\n"
+        "  clinic: {data: clinic.csv}\nid: ID\nclass: Class\nattributes:\n"
+        "  Sex: {party: clinic, values: [f, m]}\n  Gender: {party: clinic, values: [f, m]}\n"
+        "structure: naive\nparameters: true\nminimum: 5\n"
+    )
+    (tmp_path / "out").mkdir()
+    job = load_job(path)
+    if told:
+        assert simulate(job, tmp_path, tmp_path / "out", seed="7")["tables"]
+        return
+    with pytest.raises(DataError, match="say the same of all but a few people"):
+        simulate(job, tmp_path, tmp_path / "out", seed="7")
+
+
 def test_linked_columns_are_those_with_values_of_nearly_the_same_people():
     """The judge tries all sets of values of both columns."""
 

@@ -10,6 +10,14 @@ _PURE = "tests/chosen_inputs/test_pure_leaves.py"
 
 MUTANTS = [
     mutant(
+        "columns that differ in a few people in families of a net",
+        "jobs/kinds/statistics/bayesnet.py",
+        "check_linked(families, joined.codes,",
+        "check_linked(families[:2], joined.codes,",
+        "tests/chosen_inputs/test_two_tables.py::"
+        "test_a_net_does_not_count_families_of_columns_that_differ_in_a_few_people[1-False]",
+    ),
+    mutant(
         "one column under two names",
         "jobs/kinds/statistics/linked_columns.py",
         "mixed = bool(one - own.keys() and other - own.keys())",
