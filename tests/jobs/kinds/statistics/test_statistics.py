@@ -327,7 +327,7 @@ def test_domains_must_fit_the_data(tmp_path):
     table = people()
     table["Job"][7] = "Z"
     path = vertical_job(tmp_path, "count", "tables: [[Job]]", table)
-    with pytest.raises(DataError, match=r"bank.csv: row \d+: column 'Job': 'Z' is none"):
+    with pytest.raises(DataError, match=r"bank.csv: row \d+: column 'Job': 'Z' is not among"):
         run(path)
 
 
