@@ -111,6 +111,7 @@ def settle(record: Record) -> None:
     with record.changed:
         record.events = record.events[-1:]
         record.prepared = record.people = record.held = None
+        record.inputs = {}
         record.changed = _SETTLED
 
 
