@@ -54,15 +54,15 @@ def taxonomies():
 
 def propose_loans(houses, **keys):
     """The coordinator, the job's id and the parties' decisions."""
-    job = {
-        **LOANS,
-        **keys,
-        "parties": {n: {"address": f"127.0.0.1:{houses.ports[n]}"} for n in COLUMNS},
-    }
-    files = taxonomies()
     coordinator = houses.coordinator()
     coordinator.stubs = {n: s for n, s in coordinator.stubs.items() if n in COLUMNS}
-    return coordinator, *coordinator.propose(yaml.safe_dump(job, sort_keys=False), files=files)
+    return coordinator, *coordinator.propose(loans_text(houses, **keys), files=taxonomies())
+
+
+def loans_text(houses, **keys):
+    """The job file."""
+    addresses = {n: {"address": f"127.0.0.1:{houses.ports[n]}"} for n in COLUMNS}
+    return yaml.safe_dump({**LOANS, **keys, "parties": addresses}, sort_keys=False)
 
 
 def run_loans(houses, **keys):

@@ -8,12 +8,22 @@ import pytest
 import yaml
 from click.testing import CliRunner
 
-from coterie.base.errors import EnvironmentFaultError
+from coterie.base.errors import EnvironmentFaultError, RefusedError
+from coterie.jobs.kinds.job_file import parse_job
 from coterie.party.books.ledger import Ledger
 from coterie.party.cli import party
+from coterie.party.config import load_party
+from coterie.party.preflight import check_policy
 from coterie.protos import jobs_pb2 as pb
 from tests import ROOT, forks
-from tests.party.lending import COLUMNS, as_lenders, propose_loans, run_loans
+from tests.party.lending import (
+    COLUMNS,
+    as_lenders,
+    loans_text,
+    propose_loans,
+    run_loans,
+    taxonomies,
+)
 
 
 @pytest.fixture
@@ -75,6 +85,12 @@ def test_who_takes_and_runs_owes_is_refused_and_pays_by_finishing(lenders, monke
     _, _, decisions = propose_loans(lenders, **keys)
     assert decisions["bank"].state == pb.REFUSED
     assert decisions["bank"].reason == "policy.most_owed is 0.1, and 'lender' owes more"
+
+    config = load_party(lenders.path("bank"))
+    job = parse_job(loans_text(lenders, **keys), taxonomies())
+    check_policy(config, job, "analyst", resumed=True, attempts=1)
+    with pytest.raises(RefusedError, match="'lender' owes more"):  # it has been interrupted twice
+        check_policy(config, job, "analyst", resumed=True, attempts=2)
 
     restart(lenders, "bank", most_owed=9)
     given = run_loans(lenders, **keys)["contributions"]

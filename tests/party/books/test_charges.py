@@ -36,6 +36,19 @@ def test_a_job_that_goes_on_is_charged_once(tmp_path):
     assert Charges(tmp_path).spent(BUDGET) == Spent(Fraction(7, 10))
 
 
+def test_noise_that_is_drawn_anew_is_charged_once_more_and_no_more(tmp_path):
+    """A partner that crashes after every draw costs the party one charge more than the job's."""
+    charges = Charges(tmp_path)
+    assert charges.charge("a", JOB, None, BUDGET, ask(0.3))
+    assert charges.charge("a", JOB, None, BUDGET, ask(0.3), again=True)
+    with pytest.raises(RefusedError, match="interrupted twice after its noise was drawn"):
+        charges.charge("a", JOB, None, BUDGET, ask(0.3), again=True)
+    assert charges.spent(BUDGET).epsilon == Fraction(6, 10)
+    assert charges.charge("b", JOB, None, BUDGET, ask(0.3))
+    with pytest.raises(RefusedError, match=r"policy.budget.epsilon has less left"):
+        charges.charge("b", JOB, None, BUDGET, ask(0.3), again=True)
+
+
 def test_delta_has_a_budget_of_its_own(tmp_path):
     charges = Charges(tmp_path)
     charges.charge("a", JOB, None, BUDGET, ask(0.1, 0.0008))

@@ -44,6 +44,22 @@ MUTANTS = [
         f"{_ATTEMPTS}test_a_budget_that_does_not_pay_for_new_noise_ends_the_attempt_before_it_is_drawn",
     ),
     mutant(
+        "noise that is charged anew without end",
+        "party/books/charges.py",
+        "if before > 1:",
+        "if before > 100:",
+        "tests/party/books/test_charges.py::"
+        "test_noise_that_is_drawn_anew_is_charged_once_more_and_no_more",
+    ),
+    mutant(
+        "debts of a job that is taken up again and again",
+        "party/preflight.py",
+        "and (not resumed or attempts > 1)",
+        "and (not resumed or attempts > 2)",
+        "tests/party/test_take_and_run.py::"
+        "test_who_takes_and_runs_owes_is_refused_and_pays_by_finishing[keys1]",
+    ),
+    mutant(
         "attempts without end",
         "party/worker.py",
         "if attempts > repeat.attempts:",
