@@ -197,6 +197,15 @@ def commitment_key(folder: Path) -> bytes:
     return hmac.digest(_key(folder / _KEY), b"coterie commitment to inputs", "sha256")
 
 
+def sound_key(folder: Path) -> Path | None:
+    """The file of the key; None if there is none that could be used."""
+    path = folder / _KEY
+    try:
+        return path if path.is_file() and path.stat().st_size == _KEY_BYTES else None
+    except OSError:
+        return None
+
+
 def _key(path: Path) -> bytes:
     try:
         return _whole(path, path.read_bytes())

@@ -36,6 +36,10 @@ from coterie.protocols.messaging.kept import Inputs
 OTHERS_THAN_BEFORE = (
     "the job goes on about others than before its interruption; propose it again, as another job"
 )
+OTHER_COLUMNS = (
+    "policy.repeat.id has changed since the job began, so that nobody can tell whether it is about the "
+    "same people; put the earlier columns back, or propose the job again, as another job"
+)
 Ask = Callable[[Sequence[Finding], str], None]
 AskOutput = Callable[[Mapping[str, object]], None]
 Note = Callable[..., None]
@@ -122,6 +126,8 @@ class HistoryGate:
         )
         self._people_shown = True
         known = self._history.entry(entry.job)
+        if known is not None and known.by != entry.by:
+            raise RefusedError(OTHER_COLUMNS)
         if known is not None and (known.rows, known.counted) == (entry.rows, entry.counted):
             self._entry = known
             return  # it was judged before an interruption

@@ -163,6 +163,14 @@ def test_an_attempt_about_other_people_or_groups_is_refused_whatever_the_policy(
         make(1).people(np.arange(19))
 
 
+def test_other_columns_of_repeat_id_are_named_and_no_other_people(tmp_path):
+    history = History(tmp_path)
+    gates(history, COUNTS)(1).people(np.arange(20))
+    policy = Policy(repeat=Repeat(k=3, id=("Name",)))
+    with pytest.raises(RefusedError, match=r"^policy\.repeat\.id has changed since the job began"):
+        gates(history, COUNTS, policy)(1).people(np.arange(20))
+
+
 def test_the_same_question_about_other_data_of_a_partner_is_another_question(tmp_path):
     make = gates(History(tmp_path), COUNTS)
     make(1).people(np.arange(20))

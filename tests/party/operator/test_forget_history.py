@@ -6,6 +6,7 @@ import pytest
 
 from coterie.base.errors import EnvironmentFaultError
 from coterie.party.books.append_file import read_entries
+from coterie.party.books.people import commitment_key
 from coterie.party.config import load_party
 from coterie.party.history.releases import History
 from coterie.party.operator.forget_history import forget_history
@@ -72,7 +73,18 @@ def test_a_list_that_is_gone_with_its_head_ends_jobs_until_the_history_begins_an
 def test_a_history_that_is_there_is_forgotten_too(houses):
     config = load_party(houses.path("bank"))
     remember(History(config.state), 1, [0, 1])
+    key = commitment_key(config.state / "history")
     forget_history(config, "Ada")
-    assert not (config.state / "history").exists()
+    assert [path.name for path in (config.state / "history").iterdir()] == ["key"]
+    assert commitment_key(config.state / "history") == key  # unchanged data counts as unchanged
     assert coterie("party", "history", "--config", houses.path("bank")).out == "no jobs yet\n"
     assert json.loads(coterie("party", "audit", "--config", houses.path("bank"), "--json").out)
+
+
+@pytest.mark.parametrize("damage", [lambda key: key.unlink(), lambda key: key.write_bytes(b"half")])
+def test_a_key_that_is_damaged_is_forgotten_too(houses, damage):
+    config = load_party(houses.path("bank"))
+    commitment_key(config.state / "history")
+    damage(config.state / "history" / "key")
+    forget_history(config, "Ada")
+    assert not (config.state / "history").exists()

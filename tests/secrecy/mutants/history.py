@@ -94,6 +94,15 @@ MUTANTS = [
         '            b"key",\n',
         "tests/jobs/data/test_table_digest.py::"
         "test_the_digest_of_a_column_depends_on_the_key_and_on_no_other_column",
+        "tests/jobs/run/test_commitment_views.py::test_a_commitment_tells_nothing_of_the_values",
+    ),
+    mutant(
+        "what the key of a commitment is made from",
+        "party/books/people.py",
+        'hmac.digest(_key(folder / _KEY), b"coterie commitment',
+        'hmac.digest(_key(folder / _KEY)[:4], b"coterie commitment',
+        "tests/jobs/run/test_commitment_views.py::"
+        "test_the_key_of_a_commitment_depends_on_every_byte_of_the_partys_key",
     ),
     mutant(
         "the same words whatever was found",
