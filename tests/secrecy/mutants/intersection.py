@@ -7,6 +7,7 @@ from tests.secrecy.mutants.form import hiding, job, mutant, view
 _NO_WORD = hiding("two_intersections_of_the_same_digests_have_no_word_in_common")
 _SET_ORDER = hiding("a_set_is_sent_in_an_order_that_says_nothing_of_its_table")
 _ZERO = hiding("shares_of_zero_hide_what_a_party_holds")
+_STORE = "tests/protocols/intersection/test_binned_store.py"
 _SALT = hiding("every_party_adds_to_the_salt_of_an_intersection")
 
 MUTANTS = [
@@ -114,6 +115,13 @@ MUTANTS = [
         "table, dense = rng.array(size), rng.array(DENSE)",
         "table, dense = np.zeros(size, np.uint64), np.zeros(DENSE, np.uint64)",
         hiding("words_of_a_hint_that_no_key_needs_are_random"),
+    ),
+    mutant(
+        "words of a store in bins that no key needs",
+        "protocols/intersection/binned_store.py",
+        "words = rng.array((self.shape.words, 2))",
+        "words = np.zeros((self.shape.words, 2), np.uint64)",
+        f"{_STORE}::test_words_of_random_values_are_balanced_and_differ_with_the_generator",
     ),
     mutant(
         "the mask of the columns of the oblivious function",

@@ -25,6 +25,7 @@ REASONS = {
         "a public choice of hash functions, and the order of moves, which nobody sees"
     ),
     ("protocols/intersection/okvs.py", "encode"): "a public choice of hash functions",
+    ("protocols/intersection/binned_store.py", "encode"): "a public choice of hash functions",
     ("protocols/intersection/oprf.py", "OprfReceiver.extend"): (
         "inputs of empty bins, which the transfers hide like all others"
     ),

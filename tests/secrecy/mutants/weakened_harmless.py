@@ -34,6 +34,13 @@ HARMLESS = [
         "a public choice of hash functions, sent with the hint; the values are tags that nobody chose",
     ),
     Harmless(
+        "a seed of 8 bits for the places of a store in bins",
+        "protocols/intersection/binned_store.py",
+        "rng.bytes(SEED_BYTES)",
+        "rng.bytes(1) * SEED_BYTES",
+        "a public choice of hash functions, sent to the peer by the party whose keys they place",
+    ),
+    Harmless(
         "a key of 8 bits for the places of a cuckoo table",
         "protocols/intersection/cuckoo.py",
         "key = rng.bytes(16)",

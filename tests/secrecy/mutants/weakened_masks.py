@@ -5,6 +5,7 @@ from __future__ import annotations
 from tests.secrecy.mutants.form import mutant
 
 _MASKS = "tests/protocols/test_whole_masks.py::test_"
+_STORE = "tests/protocols/intersection/test_binned_store.py::test_"
 _KEYS = "tests/protocols/test_whole_keys.py::test_"
 
 MUTANTS = [
@@ -211,6 +212,13 @@ MUTANTS = [
         "table, dense = rng.array(size), rng.array(DENSE)",
         "table, dense = rng.array(size), rng.array(DENSE) & np.uint64(255)",
         f"{_KEYS}hints_and_the_outputs_under_them_have_all_their_bits",
+    ),
+    mutant(
+        "words of 8 bits that no key of a store in bins needs",
+        "protocols/intersection/binned_store.py",
+        "words = rng.array((self.shape.words, 2))",
+        "words = rng.array((self.shape.words, 2)) & np.uint64(255)",
+        f"{_STORE}words_that_no_key_needs_have_all_their_bits",
     ),
     mutant(
         "shares of zero of 8 bits among the hints",
