@@ -31,38 +31,41 @@ PAPER_SECONDS = 2.5 * 3600
 def net_party(channel: Any, names: list[str], argument: dict[str, Any]) -> dict[str, Any]:
     """One party's part of the Bayes net."""
     from coterie.protocols.statistics.bayesnet import search
-    from coterie.protocols.statistics.contingency import Axis, table_shares
     from coterie.protocols.statistics.hidden_scores import HiddenScores
     from coterie.protocols.statistics.shared_counts import Transfers
+    from coterie.protocols.statistics.shared_tables import Axis, JointTable, table_shares
 
     return _measured(
         channel,
         lambda metered, rng: _net(
-            metered, rng, names, argument, (search, Axis, table_shares, HiddenScores, Transfers)
+            metered,
+            rng,
+            names,
+            argument,
+            (search, Axis, JointTable, table_shares, HiddenScores, Transfers),
         ),
     )
 
 
 def _net(channel: Any, rng: Any, names: list[str], argument: dict[str, Any], tools: Any) -> Any:
-    search, axis, table_shares, hidden_scores, transfers_type = tools
+    search, axis, table, table_shares, hidden_scores, transfers_type = tools
     servers = (names[0], names[1])
     axes = [axis(name, owner, size) for name, owner, size in argument["axes"]]
     scores = hidden_scores(channel, names, servers, argument["records"] + 8, rng.fork("scores"))
     transfers = transfers_type(channel, rng.fork("transfers"))
 
     def count(some: Any) -> Any:
-        return table_shares(
-            transfers, names, servers, some, argument["codes"], argument["records"], rng
-        )
+        of = table(names, servers, some, argument["codes"], argument["records"])
+        return table_shares(transfers, of, rng)
 
     return search(channel, axes, 2, count, scores)
 
 
 def tree_party(channel: Any, names: list[str], argument: dict[str, Any]) -> dict[str, Any]:
     """One party's part of ID3."""
-    from coterie.protocols.statistics.contingency import Axis
     from coterie.protocols.statistics.hidden_scores import HiddenScores
     from coterie.protocols.statistics.shared_counts import Transfers
+    from coterie.protocols.statistics.shared_tables import Axis
     from coterie.protocols.statistics.tree import TreePlan, grow
 
     def work(metered: Any, rng: Any) -> Any:

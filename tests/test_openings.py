@@ -78,7 +78,7 @@ HIDDEN = {
     },
     "protocols/numbers/scaling.py": {"scale_autonomously": "shares under a mask of 40 bits more"},
     "protocols/numbers/shares.py": {"share_out": "a uniform share"},
-    "protocols/aggregates/grouped_sums.py": {"offer": "vectors masked by pads of punctured trees"},
+    "protocols/statistics/grouped_sums.py": {"offer": "vectors masked by pads of punctured trees"},
     "protocols/statistics/shared_counts.py": {
         "_offer": "rows masked by transfers",
         "share_out": "uniform shares",

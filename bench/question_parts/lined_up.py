@@ -28,13 +28,12 @@ def aggregate_party(channel: Any, names: list[str], argument: dict[str, Any]) ->
     """One party's part of the sums by group."""
     from coterie.anonymity.counts.hidden_cells import Holders, Table, plan
     from coterie.protocols.aggregates.aggregates import Aggregates
-    from coterie.protocols.aggregates.group_tables import group_shares
     from coterie.protocols.aggregates.noise import Noise, Query
     from coterie.protocols.aggregates.noisy_sums import noisy_sums
     from coterie.protocols.primitives.randomness import Random
-    from coterie.protocols.statistics.contingency import Axis
     from coterie.protocols.statistics.hidden_counts import HiddenCounts
     from coterie.protocols.statistics.shared_counts import Transfers
+    from coterie.protocols.statistics.shared_tables import Axis, JointTable, group_shares
 
     owners = argument["owners"]
     servers = (names[0], names[1])
@@ -46,10 +45,10 @@ def aggregate_party(channel: Any, names: list[str], argument: dict[str, Any]) ->
         rng = Random()
         rows = argument["rows"]
         codes = {name: column[:records] for name, column in argument["codes"].items()}
-        share = group_shares(
-            Transfers(metered, rng.fork("transfers")), names, servers, names[0], axes,
-            codes, records, None if rows is None else rows[:records], 2, rng,
-        )  # fmt: skip
+        mine = None if rows is None else rows[:records]
+        counted = JointTable(names, servers, axes, codes, records)
+        transfers = Transfers(metered, rng.fork("transfers"))
+        share = group_shares(transfers, counted, names[0], mine, 2, rng)
         columns = [None, None] if share is None else list(share.reshape(table.cells, 2).T)
         decide = HiddenCounts(metered, names, servers, rng.fork("decide"))
         if argument["noisy"]:
@@ -132,12 +131,11 @@ def _peer(
 
 def mixed_party(channel: Any, names: list[str], argument: dict[str, Any]) -> dict[str, Any]:
     """One party's part of sums over cells that lie at any party, and of the check of the cells."""
-    from coterie.protocols.aggregates.mixed_tables import mixed_sums
     from coterie.protocols.primitives.randomness import Random
-    from coterie.protocols.statistics.contingency import Axis
     from coterie.protocols.statistics.hidden_counts import HiddenCounts
     from coterie.protocols.statistics.mixed_cells import held_once
     from coterie.protocols.statistics.shared_counts import Transfers
+    from coterie.protocols.statistics.shared_tables import Axis, JointTable, mixed_sums
 
     servers = (names[0], names[1])
     axes = [Axis(name, None, size) for name, size in _axes()]
@@ -148,10 +146,9 @@ def mixed_party(channel: Any, names: list[str], argument: dict[str, Any]) -> dic
         group = HiddenCounts(metered, names, servers, rng.fork("decide"))
         if not all(held_once(group, [column >= 0 for column in codes.values()], rng.fork("cells"))):
             raise SystemExit("a cell lies at both parties or at none")
-        share = mixed_sums(
-            Transfers(metered, rng.fork("transfers")), names, servers, axes, codes,
-            argument["rows"][:records], rng,
-        )  # fmt: skip
+        table = JointTable(names, servers, axes, codes, records)
+        rows = argument["rows"][:records]
+        share = mixed_sums(Transfers(metered, rng.fork("transfers")), table, rows, rng)
         found: list[int] = group.added(share, 2 * int(np.prod(GROUPS)), np.uint64).tolist()
         return found
 

@@ -1,6 +1,6 @@
 """Which groups' sums may be shown, decided on shares at two servers, and their opening.
 
-In: shares at the servers of every group's number of records and sums (`group_tables`), modulo 2^64;
+In: shares at the servers of every group's number of records and sums (`shared_tables`), modulo 2^64;
 None at the others; all parties call. Out, at every party: which groups are shown, and the numbers of
 these that a job asks for; nothing of a hidden group.
 

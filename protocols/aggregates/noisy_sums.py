@@ -1,7 +1,7 @@
 """Sums by group with noise for differential privacy, which no coalition without both servers knows.
 
 In: at the two servers shares modulo 2^64 of every group's number of records and other sums
-(`group_tables`); None at the others; all parties call. Out, at every party: which groups are shown,
+(`shared_tables`); None at the others; all parties call. Out, at every party: which groups are shown,
 and the noisy numbers of these.
 
 Each server draws noise that is enough by itself (`noise`), and adds it to its own shares before

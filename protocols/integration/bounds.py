@@ -15,7 +15,7 @@ which records stay. A party concludes that the others' start values of a record 
 among those which, combined with its own, do not stay.
 
 How. The parties count the start groups as additive shares at two of them, the servers
-(`contingency`): with two holders of bounded attributes these two themselves, with more the first
+(`shared_tables`): with two holders of bounded attributes these two themselves, with more the first
 two. A garbled circuit of the servers compares the groups with k, pass by pass, on shares; with
 several requirements all learn after each pass whether it changed something. A last circuit says
 whether the cost is within the limit, and gives the groups that stay only if it is. A record stays
@@ -28,7 +28,7 @@ Adversary: semi-honest; of three and more holders the two servers must not collu
 could read the counts. A party that deviates can have records left out, or kept that should be left
 out: then an instruction violates k, which all parties count, and the job ends.
 
-Messages, in the step `bounds`: those of `contingency`; per pass one garbled circuit and, with
+Messages, in the step `bounds`: those of `shared_tables`; per pass one garbled circuit and, with
 several requirements, a bit to all; a circuit, and its answer to all; the products; one bit for each
 record to all. Cost, for n records, h holders with s_1 … s_h start values: n (s_2 + … + s_h) transfers
 for the counts and as many for the records; a circuit of about 3 log2(n) gates for each start group
@@ -51,9 +51,9 @@ from coterie.protocols.messaging.channel import Channel
 from coterie.protocols.messaging.opening import declare
 from coterie.protocols.multiparty.gmw import Gmw, Product
 from coterie.protocols.primitives.randomness import Random
-from coterie.protocols.statistics.contingency import Axis, joint_codes, table_shares
 from coterie.protocols.statistics.hidden_counts import HiddenCounts
 from coterie.protocols.statistics.shared_counts import Ring, Transfers
+from coterie.protocols.statistics.shared_tables import Axis, JointTable, joint_codes, table_shares
 
 MOST_GROUPS = 4096  # start groups of all bounded attributes together
 _BATCH = 1 << 20  # products that are prepared together
@@ -196,7 +196,8 @@ def _good_groups(
     """A bit for every combination of start values, in the order of the axes: whether it stays."""
     servers = servers_of(owners)
     transfers = Transfers(channel, rng.fork("counts"))
-    share = table_shares(transfers, names, servers, axes, codes, records, rng.fork("shares"))
+    table = JointTable(names, servers, axes, codes, records)
+    share = table_shares(transfers, table, rng.fork("shares"))
     hidden = HiddenCounts(channel, names, servers, rng.fork("circuits"))
     sizes, wanted = tuple(axis.size for axis in axes), tuple(demands)
     width = records.bit_length()

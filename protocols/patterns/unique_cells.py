@@ -3,7 +3,7 @@
 Paper 4 (Lodha and Thomas), section 2, bounds the share of unique people from numbers of values. A
 sample overstates uniqueness, so here it is counted on all common records, where the table is small.
 
-In: at the two servers, shares of all cells of the table over the set's columns (`contingency`). Out,
+In: at the two servers, shares of all cells of the table over the set's columns (`shared_tables`). Out,
 at every party: the number of cells with exactly one record. Nobody learns the count of a cell, nor
 which cells they are.
 

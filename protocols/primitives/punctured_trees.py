@@ -11,7 +11,7 @@ the path's end: the sibling of the node on the path is that XOR without the node
 
 In both cases the pads are used up at once, so that no tree is ever stored. A vector v of ring
 elements belongs to each record, and `size` vectors come out, which add up to v at the record's leaf
-and to zero at the others (`protocols.aggregates.grouped_sums` explains why):
+and to zero at the others (`protocols.statistics.grouped_sums` explains why):
 
     grow      minus the pad of every leaf; and `sealed`, which is v plus the pads of all leaves
     regrow    the pad of every other leaf; at its own leaf `sealed` less these pads

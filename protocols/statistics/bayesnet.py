@@ -11,14 +11,14 @@ shows that its score was not the best, which follows from the edges.)
 
 The search runs for all attributes side by side. In each turn, for each attribute that may still get
 a parent, the tables of the attribute under its parents and one more candidate are computed as
-shares at the two servers (`contingency`), and `Decisions.best` compares them with the present table
+shares at the two servers (`shared_tables`), and `Decisions.best` compares them with the present table
 on shares. The number of turns is the largest number of parents plus one.
 
 Kept answers (`protocols.messaging.kept`): the edges of each turn, with the servers' shares of the
 tables that were chosen. They must be kept, because scores that are nearly equal are told apart by
 rounding that is random, so that a second attempt might open other edges.
 
-Adversary: semi-honest; the two servers must not collude. Messages and cost: those of `contingency`
+Adversary: semi-honest; the two servers must not collude. Messages and cost: those of `shared_tables`
 for each table, and of `hidden_scores` for each turn: one logarithm for each cell and one for each
 configuration of parents.
 """
@@ -32,8 +32,8 @@ from typing import Any, Protocol
 
 from coterie.protocols.messaging.channel import Channel
 from coterie.protocols.messaging.wire import Value
-from coterie.protocols.statistics.contingency import Axis
 from coterie.protocols.statistics.shared_counts import Ring, kept_share
+from coterie.protocols.statistics.shared_tables import Axis
 
 Counter = Callable[[Sequence[Axis]], "Ring | None"]
 

@@ -2,7 +2,7 @@
 
 A family is a node of the net under its parents. Where its attributes lie at several parties, nobody
 knows how many records have which of its values; the two servers hold the counts as shares
-(`contingency`). Of each cell they get, as shares, the cost
+(`shared_tables`). Of each cell they get, as shares, the cost
 
     -ln P = ln(n(parents) + v) - ln(n(value, parents) + 1)    in steps of 2^-20, and `HEADROOM`
 

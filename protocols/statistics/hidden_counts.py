@@ -1,6 +1,6 @@
 """Decisions of a group about counts that two of its parties hold as shares.
 
-Two parties, the servers, hold additive shares modulo 2^32 of counts (`contingency`). They run the
+Two parties, the servers, hold additive shares modulo 2^32 of counts (`shared_tables`). They run the
 circuits of `count_circuits` and `visibility_circuits` by Yao's protocol (`garbling`); the first
 server garbles. An output that the whole group is to learn is revealed to both servers, and both
 send it to the others, who compare.

@@ -1,7 +1,7 @@
 """How many records a tree's leaves have, and how many the tree predicts rightly, if no small count shows.
 
 In: the tree, which all parties know; at the two servers, shares of the counts of all combinations of
-values of the tree's attributes and the class (`contingency`). Out, at every party: the records of
+values of the tree's attributes and the class (`shared_tables`). Out, at every party: the records of
 each leaf, and the number of records whose class the tree predicts; or that one or both stay hidden.
 
 An attacker subtracts. A coalition knows its own attributes of every record, and the class, hence how
@@ -34,9 +34,9 @@ import numpy as np
 from coterie.anonymity.counts.hidden_cells import Holders, Table
 from coterie.base.arrays import Codes, Ints
 from coterie.protocols.messaging.opening import declare
-from coterie.protocols.statistics.contingency import Axis
 from coterie.protocols.statistics.hidden_counts import HiddenCounts
 from coterie.protocols.statistics.shared_counts import Ring
+from coterie.protocols.statistics.shared_tables import Axis
 from coterie.protocols.statistics.visibility_circuits import whole_circuit
 
 MOST_CELLS = 4096

@@ -2,7 +2,7 @@
 
 Paper 2, third article, sections 1 and 7 (after Jagannathan and Wright, KDD 2005): of one person one
 party may know the job and another the age, of the next person the other way round.
-`protocols.aggregates.mixed_tables` makes tables of such cells.
+`protocols.statistics.shared_tables` makes tables of such cells.
 
 All of that is right only if every cell lies at exactly one party. `held_once` checks that, for each
 column: with random words r, drawn together, the parties add up r times (how many hold the cell - 1)

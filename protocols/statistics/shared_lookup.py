@@ -38,8 +38,8 @@ from typing import Any
 import numpy as np
 
 from coterie.base.arrays import Array, Bits, Codes
-from coterie.protocols.statistics.contingency import Axis, cells_of, joint_codes
 from coterie.protocols.statistics.shared_counts import Transfers, masked_rows, one_hot
+from coterie.protocols.statistics.shared_tables import Axis, cells_of, joint_codes
 
 _ELEMENTS = 1 << 21  # ring elements of all records of a chunk that are held together
 

@@ -52,7 +52,6 @@ from coterie.base.arrays import Bits, Codes, Mask
 from coterie.protocols.messaging.channel import Channel
 from coterie.protocols.messaging.wire import Value
 from coterie.protocols.primitives.randomness import Random
-from coterie.protocols.statistics.contingency import Axis
 from coterie.protocols.statistics.mixed_cells import pattern_rows
 from coterie.protocols.statistics.shared_counts import (
     Ring,
@@ -62,6 +61,7 @@ from coterie.protocols.statistics.shared_counts import (
     one_hot,
     share_out,
 )
+from coterie.protocols.statistics.shared_tables import Axis
 
 STOP = -1
 

@@ -24,7 +24,7 @@ from coterie.party.steward.plain_words import plain_words
 from coterie.protocols.integration.bounds import Demand, records_within_bounds
 from coterie.protocols.messaging.memory import run_parties
 from coterie.protocols.primitives.randomness import Random
-from coterie.protocols.statistics.contingency import Axis
+from coterie.protocols.statistics.shared_tables import Axis
 from coterie.protos import jobs_pb2 as pb
 from tests.jobs.kinds.predict.kept import part
 

@@ -8,9 +8,9 @@ import pytest
 from coterie.protocols.messaging.memory import run_same
 from coterie.protocols.primitives.randomness import Random
 from coterie.protocols.statistics.bayesnet import search
-from coterie.protocols.statistics.contingency import Axis, table_shares
 from coterie.protocols.statistics.hidden_scores import HiddenScores, settings_for
 from coterie.protocols.statistics.shared_counts import Transfers
+from coterie.protocols.statistics.shared_tables import Axis, JointTable, table_shares
 from coterie.protocols.statistics.tree import TreePlan, grow
 from tests import ADULT
 from tests.protocols.statistics.plain_models import id3, k2
@@ -80,7 +80,7 @@ def test_the_net_of_adult_is_the_plain_one(adult):
         )
 
         def count(some):
-            return table_shares(transfers, NAMES, SERVERS, some, own, few, rng)
+            return table_shares(transfers, JointTable(NAMES, SERVERS, some, own, few), rng)
 
         return search(channel, axes, 2, count, scores)
 

@@ -25,7 +25,7 @@ from coterie.protocols.numbers.shares import Ring
 from coterie.protocols.primitives import cipher
 from coterie.protocols.primitives.randomness import Random
 from coterie.protocols.primitives.shuffle import shuffled
-from coterie.protocols.statistics.contingency import Axis
+from coterie.protocols.statistics.shared_tables import Axis
 from coterie.protocols.statistics.tree import Node, TreePlan
 from coterie.protocols.statistics.tree_predictions import predict
 from coterie.protocols.transfer.base_transfer import receive_keys, send_keys

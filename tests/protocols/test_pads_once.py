@@ -8,7 +8,6 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from coterie.protocols.aggregates import grouped_sums
 from coterie.protocols.circuits import garbling, half_gates
 from coterie.protocols.circuits.garbling import Evaluator, Garbler
 from coterie.protocols.circuits.minindex import minindex
@@ -17,6 +16,7 @@ from coterie.protocols.multiparty.gmw import Gmw, Product
 from coterie.protocols.primitives import punctured_trees
 from coterie.protocols.primitives.blocks import Stream
 from coterie.protocols.primitives.randomness import Random
+from coterie.protocols.statistics import grouped_sums
 from coterie.protocols.statistics.shared_counts import Transfers, masked_rows
 from coterie.protocols.transfer import oblivious_transfer
 from coterie.protocols.transfer.oblivious_transfer import Receiver, Sender

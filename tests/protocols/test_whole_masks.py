@@ -14,7 +14,6 @@ import pytest
 
 from coterie.base.errors import UsageError
 from coterie.bench._paillier_products import PaillierProducts
-from coterie.protocols.aggregates import grouped_sums
 from coterie.protocols.aggregates.noise import Noise, Query
 from coterie.protocols.aggregates.noisy_sums import draw_noise
 from coterie.protocols.circuits.garbling import Evaluator, Garbler
@@ -29,6 +28,7 @@ from coterie.protocols.numbers.scaling import scale_autonomously, scale_exactly
 from coterie.protocols.numbers.shares import Ring
 from coterie.protocols.patterns.separation import _levels
 from coterie.protocols.primitives.randomness import Random
+from coterie.protocols.statistics import grouped_sums
 from coterie.protocols.statistics.hidden_counts import HiddenCounts
 from coterie.protocols.statistics.shared_counts import Transfers, share_out
 from coterie.protocols.statistics.small_factorials import corrections

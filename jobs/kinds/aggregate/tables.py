@@ -19,12 +19,16 @@ from coterie.base.arrays import Array, Ints, Mask, Words
 from coterie.jobs.data.measured import MeasuredAttribute
 from coterie.jobs.kinds.aggregate.job import AggregateJob
 from coterie.jobs.kinds.statistics.joining import Joined
-from coterie.protocols.aggregates.group_tables import group_shares, horizontal_group_shares
-from coterie.protocols.aggregates.mixed_tables import mixed_sums
 from coterie.protocols.messaging.channel import Channel
 from coterie.protocols.primitives.randomness import Random
-from coterie.protocols.statistics.contingency import Axis
 from coterie.protocols.statistics.shared_counts import Transfers, kept_share
+from coterie.protocols.statistics.shared_tables import (
+    Axis,
+    JointTable,
+    group_shares,
+    horizontal_shares,
+    mixed_sums,
+)
 
 PARTS = ("high", "both", "low")  # of a square, as the circuits call them
 COARSE = "coarse"  # squares with noise
@@ -97,16 +101,12 @@ def _table(
     rng: Random,
 ) -> Array | None:
     """Shares of the sums of the rows by groups, however the records are divided."""
-    names, servers = job.party_names, job.servers
+    table = JointTable(job.party_names, job.servers, axes, joined.codes, joined.records)
     if rows is not None and job.mixed:
-        return mixed_sums(transfers, names, servers, axes, joined.codes, rows, rng)
+        return mixed_sums(transfers, table, rows, rng)
     if rows is not None and job.horizontal:
-        return horizontal_group_shares(
-            transfers.channel, names, servers, axes, joined.codes, rows, rng
-        )
-    return group_shares(
-        transfers, names, servers, owner, axes, joined.codes, joined.records, rows, width, rng
-    )
+        return horizontal_shares(transfers.channel, table, rng.fork("out"), rows, np.uint64)
+    return group_shares(transfers, table, owner, rows, width, rng)
 
 
 def histogram(
@@ -131,17 +131,13 @@ def histogram(
     if name in numbers:
         codes[bucket.name] = np.searchsorted(np.array(ends), numbers[name], side="right") - 1
         rows = np.ones((joined.records, 1), np.uint32)
+    table = JointTable(job.party_names, job.servers, [*axes, bucket], codes, joined.records)
     with channel.step("buckets"):
         if rows is not None and job.horizontal:
-            share = horizontal_group_shares(
-                channel, job.party_names, job.servers, [*axes, bucket], codes, rows, rng, np.uint32
-            )
+            share = horizontal_shares(channel, table, rng.fork("out"), rows)
         else:
             transfers = Transfers(channel, rng.fork("transfers"))
-            share = group_shares(
-                transfers, job.party_names, job.servers, owner, [*axes, bucket], codes,
-                joined.records, rows, 1, rng, np.uint32,
-            )  # fmt: skip
+            share = group_shares(transfers, table, owner, rows, 1, rng, np.uint32)
     return None if share is None else share.reshape(cells, len(ends))
 
 

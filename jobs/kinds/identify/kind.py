@@ -68,9 +68,9 @@ from coterie.protocols.messaging.opening import declare
 from coterie.protocols.patterns.separation import LEAST_STEP, Separation, separation
 from coterie.protocols.patterns.unique_cells import MOST_CELLS, unique_cells
 from coterie.protocols.primitives.randomness import Random
-from coterie.protocols.statistics.contingency import Axis, table_shares
 from coterie.protocols.statistics.hidden_counts import HiddenCounts
 from coterie.protocols.statistics.shared_counts import Transfers
+from coterie.protocols.statistics.shared_tables import Axis, JointTable, table_shares
 
 MOST_SETS = 200_000  # sets of columns that are gone through
 MOST_MEASURED = 500  # sets whose separation is estimated, those of fewest columns first
@@ -373,10 +373,9 @@ def _uniques(
     counted = []
     for at, names in enumerate(job.uniques):
         axes = [Axis(name, job.attributes[name].party, distinct[name]) for name in names]
+        table = JointTable(job.party_names, job.servers, axes, codes, records)
         with transfers.channel.step("uniques"):
-            share = table_shares(
-                transfers, job.party_names, job.servers, axes, codes, records, rng.fork(f"{at}")
-            )
+            share = table_shares(transfers, table, rng.fork(f"{at}"))
             cells = math.prod(distinct[name] for name in names)
             number = unique_cells(group, share, cells)
         counted.append({"columns": list(names), "cells": cells, "uniques": number})

@@ -49,7 +49,7 @@ from coterie.protocols.messaging.channel import Channel
 from coterie.protocols.messaging.opening import COORDINATOR, declare
 from coterie.protocols.messaging.release_gate import show_groups
 from coterie.protocols.primitives.randomness import Random
-from coterie.protocols.statistics.contingency import Axis
+from coterie.protocols.statistics.shared_tables import Axis
 
 COLUMNS = declare(
     "integrate: released columns",

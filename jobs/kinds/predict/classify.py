@@ -24,11 +24,11 @@ from coterie.jobs.kinds.predict.people import PredictJob
 from coterie.protocols.messaging.channel import Channel
 from coterie.protocols.messaging.opening import declare
 from coterie.protocols.primitives.randomness import Random
-from coterie.protocols.statistics.contingency import Axis, joint_codes
 from coterie.protocols.statistics.hidden_counts import HiddenCounts
 from coterie.protocols.statistics.predictions import cost_bits, costs_of, predict_by_costs
 from coterie.protocols.statistics.shared_counts import Transfers
 from coterie.protocols.statistics.shared_lookup import looked_up, looked_up_anywhere
+from coterie.protocols.statistics.shared_tables import Axis, joint_codes
 from coterie.protocols.statistics.tree import Node, TreePlan
 from coterie.protocols.statistics.tree_predictions import predict
 

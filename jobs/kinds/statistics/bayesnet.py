@@ -79,10 +79,10 @@ from coterie.jobs.pages.page import Part
 from coterie.protocols.messaging.channel import Channel
 from coterie.protocols.primitives.randomness import Random
 from coterie.protocols.statistics.bayesnet import search
-from coterie.protocols.statistics.contingency import Axis
 from coterie.protocols.statistics.hidden_counts import HiddenCounts
 from coterie.protocols.statistics.hidden_scores import HiddenScores
 from coterie.protocols.statistics.shared_counts import Ring, Transfers
+from coterie.protocols.statistics.shared_tables import Axis
 
 
 @dataclass(frozen=True)

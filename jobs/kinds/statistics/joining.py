@@ -23,7 +23,6 @@ from coterie.jobs.kinds.statistics.common import (
 )
 from coterie.jobs.kinds.statistics.mixed import check_held
 from coterie.jobs.matching.common_records import line_up
-from coterie.protocols.aggregates.mixed_tables import mixed_counts
 from coterie.protocols.integration.class_labels import (
     MOST_CLASSES,
     class_holders,
@@ -36,8 +35,14 @@ from coterie.protocols.messaging.opening import declare
 from coterie.protocols.messaging.wire import Value
 from coterie.protocols.multiparty.set_union import union
 from coterie.protocols.primitives.randomness import Random
-from coterie.protocols.statistics.contingency import Axis, horizontal_shares, table_shares
 from coterie.protocols.statistics.shared_counts import Ring, Transfers
+from coterie.protocols.statistics.shared_tables import (
+    Axis,
+    JointTable,
+    horizontal_shares,
+    mixed_counts,
+    table_shares,
+)
 
 DOMAINS = declare(
     "statistics: domains",
@@ -202,15 +207,10 @@ def count_shares(
     rng: Random,
 ) -> Ring | None:
     """Shares of one table at the servers, however the records are divided among the parties."""
+    table = JointTable(job.party_names, job.servers, axes, joined.codes, joined.records)
     if job.horizontal:
-        return horizontal_shares(
-            transfers.channel, job.party_names, job.servers, axes, joined.codes, joined.records, rng
-        )
+        return horizontal_shares(transfers.channel, table, rng)
     if job.mixed:
         known = {job.class_name} if job.class_name else set()
-        return mixed_counts(
-            transfers, job.party_names, job.servers, axes, joined.codes, joined.records, rng, known
-        )
-    return table_shares(
-        transfers, job.party_names, job.servers, axes, joined.codes, joined.records, rng
-    )
+        return mixed_counts(transfers, table, rng, known)
+    return table_shares(transfers, table, rng)

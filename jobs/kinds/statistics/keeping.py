@@ -29,10 +29,10 @@ from coterie.jobs.kinds.statistics.common import StatisticsJob
 from coterie.jobs.kinds.statistics.joining import Joined, count_shares
 from coterie.protocols.messaging.channel import Channel
 from coterie.protocols.primitives.randomness import Random
-from coterie.protocols.statistics.contingency import joint_codes
 from coterie.protocols.statistics.family_costs import CountedFamily, family_costs
 from coterie.protocols.statistics.hidden_scores import HiddenScores
 from coterie.protocols.statistics.shared_counts import Transfers, kept_share
+from coterie.protocols.statistics.shared_tables import joint_codes
 from coterie.protocols.statistics.tree import Node
 
 MOST_CELLS = 1 << 14  # of the table of a kept family: each costs some bytes for each new person

@@ -1,7 +1,7 @@
 """`partition: mixed`: every cell of a common record lies at exactly one party, which is checked first.
 
 Every party's table has all attributes; an empty cell is another party's. `CodedAttribute.encode` gives
-it the code -1. `protocols.aggregates.mixed_tables` counts with such codes.
+it the code -1. `protocols.statistics.shared_tables` counts with such codes.
 """
 
 from __future__ import annotations

@@ -11,7 +11,7 @@ from coterie.base.errors import DataError
 from coterie.protocols.integration.bounds import Demand, records_within_bounds
 from coterie.protocols.messaging.memory import run_parties
 from coterie.protocols.primitives.randomness import Random
-from coterie.protocols.statistics.contingency import Axis
+from coterie.protocols.statistics.shared_tables import Axis
 from tests.views import assert_alike
 
 NAMES = ("ann", "bob", "cat", "dan")

@@ -10,17 +10,21 @@ from coterie.anonymity.counts.hidden_cells import Component, Lines
 from coterie.protocols.aggregates.aggregate_circuits import Spread
 from coterie.protocols.aggregates.aggregates import Aggregates, Dominance, Rank
 from coterie.protocols.aggregates.discrete_noise import scale_of
-from coterie.protocols.aggregates.group_tables import group_shares, horizontal_group_shares
 from coterie.protocols.aggregates.noise import Noise
 from coterie.protocols.aggregates.noisy_sums import noisy_sums
-from coterie.protocols.statistics.contingency import Axis
 from coterie.protocols.statistics.hidden_counts import HiddenCounts
 from coterie.protocols.statistics.shared_counts import Transfers
+from coterie.protocols.statistics.shared_tables import (
+    Axis,
+    JointTable,
+    group_shares,
+    horizontal_shares,
+)
 from tests.protocols.scenes.form import SERVERS, THREE, scene, secret
 from tests.protocols.scenes.statistics import halves
 
 
-@scene("aggregates/grouped_sums aggregates/group_tables", THREE, shares=True, runs=4)
+@scene("statistics/grouped_sums statistics/shared_tables", THREE, shares=True, runs=4)
 def sums_by_group(watched, world):
     """The watched party's numbers and groups are the same; those of the others far apart."""
 
@@ -32,17 +36,19 @@ def sums_by_group(watched, world):
         rows = np.full((60, 2), number, np.uint64) if channel.me == "ann" else None
         own = group.get(channel.me, {})
         transfers = Transfers(channel, rng.fork("transfers"))
-        return group_shares(transfers, THREE, SERVERS, "ann", axes, own, 60, rows, 2, rng)
+        table = JointTable(THREE, SERVERS, axes, own, 60)
+        return group_shares(transfers, table, "ann", rows, 2, rng)
 
     return dict.fromkeys(THREE, party)
 
 
-@scene("aggregates/group_tables", THREE, shares=True)
+@scene("statistics/shared_tables", THREE, shares=True)
 def sums_by_group_of_divided_records(watched, world):
     def party(channel, rng):
         rows = np.full((9, 200), secret(watched, channel.me, world, 0, 2**60, 9), np.uint64)
         axes, codes = [Axis("w", None, 2)], {"w": np.zeros(9, int)}
-        return horizontal_group_shares(channel, THREE, SERVERS, axes, codes, rows, rng)
+        table = JointTable(THREE, SERVERS, axes, codes, 9)
+        return horizontal_shares(channel, table, rng.fork("out"), rows, np.uint64)
 
     return dict.fromkeys(THREE, party)
 

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from coterie.protocols.aggregates.mixed_tables import mixed_sums
 from coterie.protocols.statistics import shared_counts
 from coterie.protocols.statistics.bayesnet import Family, search
-from coterie.protocols.statistics.contingency import Axis, horizontal_shares, table_shares
 from coterie.protocols.statistics.family_costs import CountedFamily, family_costs
 from coterie.protocols.statistics.hidden_counts import HiddenCounts
 from coterie.protocols.statistics.hidden_scores import HiddenScores
@@ -16,6 +14,13 @@ from coterie.protocols.statistics.mixed_cells import held_once
 from coterie.protocols.statistics.predictions import predict_by_costs
 from coterie.protocols.statistics.shared_counts import Transfers
 from coterie.protocols.statistics.shared_lookup import looked_up, looked_up_anywhere
+from coterie.protocols.statistics.shared_tables import (
+    Axis,
+    JointTable,
+    horizontal_shares,
+    mixed_sums,
+    table_shares,
+)
 from coterie.protocols.statistics.tree import TreePlan, grow
 from coterie.protocols.statistics.tree_predictions import predict
 from coterie.protocols.statistics.visible_cells import _good_lines
@@ -48,26 +53,26 @@ def own_codes(codes, me):
     return {axis.name: codes[axis.name] for axis in AXES if axis.owner == me}
 
 
-@scene("statistics/shared_counts statistics/contingency", THREE, shares=True, runs=4)
+@scene("statistics/shared_counts statistics/shared_tables", THREE, shares=True, runs=4)
 def a_shared_table(watched, world):
     codes, _ = columns(watched, world)
 
     def party(channel, rng):
         transfers = Transfers(channel, rng.fork("transfers"))
         mine = own_codes(codes, channel.me)
-        return table_shares(transfers, THREE, SERVERS, AXES, mine, RECORDS, rng)
+        return table_shares(transfers, JointTable(THREE, SERVERS, AXES, mine, RECORDS), rng)
 
     return dict.fromkeys(THREE, party)
 
 
-@scene("statistics/shared_counts statistics/contingency", THREE, shares=True)
+@scene("statistics/shared_counts statistics/shared_tables", THREE, shares=True)
 def a_shared_table_of_divided_records(watched, world):
     """All records of a party lie in one cell, the others' in another one in each world."""
 
     def party(channel, rng):
         cell = secret(watched, channel.me, world, 0, 255, 100)
         axes, codes = [Axis("w", None, 256)], {"w": np.full(3000, cell)}
-        return horizontal_shares(channel, THREE, SERVERS, axes, codes, 3000, rng)
+        return horizontal_shares(channel, JointTable(THREE, SERVERS, axes, codes, 3000), rng)
 
     return dict.fromkeys(THREE, party)
 
@@ -321,14 +326,14 @@ def a_net(watched, world):
         scores = HiddenScores(channel, THREE, SERVERS, RECORDS + 3, rng.fork("scores"))
         mine = own_codes(codes, channel.me)
         count = lambda axes: table_shares(  # noqa: E731
-            transfers, THREE, SERVERS, axes, mine, RECORDS, rng
+            transfers, JointTable(THREE, SERVERS, axes, mine, RECORDS), rng
         )
         return search(channel, AXES, 1, count, scores)
 
     return dict.fromkeys(THREE, party)
 
 
-@scene("aggregates/mixed_tables aggregates/grouped_sums", THREE, shares=True, runs=4)
+@scene("statistics/shared_tables statistics/grouped_sums", THREE, shares=True, runs=4)
 def sums_of_cells_that_lie_anywhere(watched, world):
     """The others' cells change hands between them, and their values and numbers are far apart."""
 
@@ -339,7 +344,8 @@ def sums_of_cells_that_lie_anywhere(watched, world):
         numbers = np.where(held, number, np.uint64(0))[:, None]
         transfers = Transfers(channel, rng.fork("transfers"))
         axes = [Axis("v", None, 4)]
-        return mixed_sums(transfers, THREE, SERVERS, axes, codes, numbers, rng)
+        table = JointTable(THREE, SERVERS, axes, codes, len(numbers))
+        return mixed_sums(transfers, table, numbers, rng)
 
     return dict.fromkeys(THREE, party)
 

@@ -7,8 +7,13 @@ from hypothesis import strategies as st
 from coterie.protocols.messaging.memory import run_same
 from coterie.protocols.primitives.randomness import Random
 from coterie.protocols.statistics.bayesnet import search
-from coterie.protocols.statistics.contingency import Axis, horizontal_shares, table_shares
 from coterie.protocols.statistics.shared_counts import Transfers
+from coterie.protocols.statistics.shared_tables import (
+    Axis,
+    JointTable,
+    horizontal_shares,
+    table_shares,
+)
 from tests.protocols.statistics.plain_models import k2, ln_factorial
 
 
@@ -76,7 +81,9 @@ def test_vertical_columns_give_the_plain_net(case):
         own = {axis.name: codes[axis.name] for axis in order if axis.owner == channel.me}
 
         def count(axes):
-            return table_shares(transfers, names, servers, axes, own, len(codes["x0"]), rng)
+            return table_shares(
+                transfers, JointTable(names, servers, axes, own, len(codes["x0"])), rng
+            )
 
         return search(channel, order, max_parents, count, OpenDecisions(channel, servers))
 
@@ -100,7 +107,8 @@ def test_horizontal_rows_give_the_plain_net(case):
         rng = Random(channel.me)
 
         def count(axes):
-            return horizontal_shares(channel, names, servers, axes, own, int(mine.sum()), rng)
+            table = JointTable(names, servers, axes, own, int(mine.sum()))
+            return horizontal_shares(channel, table, rng)
 
         return search(channel, order, max_parents, count, OpenDecisions(channel, servers))
 

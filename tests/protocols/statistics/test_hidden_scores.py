@@ -11,9 +11,9 @@ from coterie.base.errors import UsageError
 from coterie.protocols.messaging.memory import run_same
 from coterie.protocols.primitives.randomness import Random
 from coterie.protocols.statistics.bayesnet import Family, search
-from coterie.protocols.statistics.contingency import Axis, table_shares
 from coterie.protocols.statistics.hidden_scores import HiddenScores, settings_for
 from coterie.protocols.statistics.shared_counts import Transfers
+from coterie.protocols.statistics.shared_tables import Axis, JointTable, table_shares
 from coterie.protocols.statistics.tree import STOP, TreePlan, grow
 from tests.protocols.statistics.plain_models import ln_factorial, x_ln_x
 from tests.protocols.statistics.test_bayesnet import plain_edges
@@ -161,7 +161,7 @@ def test_a_whole_tree_and_net_equal_the_plain_ones():
         tree = grow(transfers, plan, own, classes, group, random.fork("tree"))
 
         def count(some):
-            return table_shares(transfers, names, servers, some, own, records, random)
+            return table_shares(transfers, JointTable(names, servers, some, own, records), random)
 
         return as_result(tree, plan), search(channel, axes, 2, count, group)
 

@@ -5,7 +5,6 @@ import itertools
 import numpy as np
 import pytest
 
-from coterie.protocols.statistics.contingency import Axis
 from coterie.protocols.statistics.leaf_counts import (
     Leaf,
     coalitions,
@@ -13,6 +12,7 @@ from coterie.protocols.statistics.leaf_counts import (
     leaf_numbers,
     parts_of,
 )
+from coterie.protocols.statistics.shared_tables import Axis
 from tests.protocols.statistics.plain_servers import PlainServers
 
 AXES = (Axis("a", "ann", 2), Axis("b", "bob", 2))

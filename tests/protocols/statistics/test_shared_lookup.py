@@ -6,9 +6,9 @@ import pytest
 from coterie.protocols.messaging.memory import run_same
 from coterie.protocols.primitives.randomness import Random
 from coterie.protocols.statistics import shared_lookup
-from coterie.protocols.statistics.contingency import Axis
 from coterie.protocols.statistics.shared_counts import Transfers
 from coterie.protocols.statistics.shared_lookup import looked_up, looked_up_anywhere
+from coterie.protocols.statistics.shared_tables import Axis
 
 NAMES = ("a", "b", "c", "d")
 SERVERS = ("b", "c")

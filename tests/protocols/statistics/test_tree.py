@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 
 from coterie.protocols.messaging.memory import run_same
 from coterie.protocols.primitives.randomness import Random
-from coterie.protocols.statistics.contingency import Axis
 from coterie.protocols.statistics.shared_counts import Transfers
+from coterie.protocols.statistics.shared_tables import Axis
 from coterie.protocols.statistics.tree import STOP, Node, TreePlan, grow, pruned
 from coterie.protocols.statistics.tree_predictions import predict
 from tests.protocols.statistics.plain_models import id3, x_ln_x

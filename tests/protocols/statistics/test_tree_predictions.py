@@ -6,8 +6,8 @@ import pytest
 from coterie.base.errors import PeerFaultError
 from coterie.protocols.messaging.memory import run_same
 from coterie.protocols.primitives.randomness import Random
-from coterie.protocols.statistics.contingency import Axis
 from coterie.protocols.statistics.shared_counts import Transfers
+from coterie.protocols.statistics.shared_tables import Axis
 from coterie.protocols.statistics.tree import Node, TreePlan
 from coterie.protocols.statistics.tree_predictions import predict
 

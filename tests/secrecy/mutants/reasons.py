@@ -30,14 +30,13 @@ REASONS = {
         "inputs of empty bins, which the transfers hide like all others"
     ),
     ("protocols/intersection/oprf.py", "OprfSender.set_up"): "a public choice of the code",
-    ("protocols/aggregates/group_tables.py", "group_shares"): "a fork",
-    ("protocols/aggregates/group_tables.py", "horizontal_group_shares"): "a fork",
+    ("protocols/statistics/shared_tables.py", "group_shares"): "a fork",
     ("protocols/aggregates/discrete_noise.py", "*"): (
         "the numbers themselves: tests/protocols/aggregates/test_discrete_noise.py"
     ),
     ("protocols/statistics/mixed_cells.py", "held_once"): "forks",
     (
-        "protocols/aggregates/mixed_tables.py",
+        "protocols/statistics/shared_tables.py",
         "mixed_sums",
     ): "forks; roots are those of grouped_sums",
     ("protocols/statistics/shared_counts.py", "Transfers.sender"): "a fork: streams do not overlap",

@@ -75,7 +75,7 @@ MUTANTS = [
     ),
     mutant(
         "the roots of the trees of pads",
-        "protocols/aggregates/grouped_sums.py",
+        "protocols/statistics/grouped_sums.py",
         "roots = rng.array((len(rows), 2))",
         "roots = np.zeros((len(rows), 2), np.uint64)",
         view("sums_by_group", "bob"),
@@ -85,7 +85,7 @@ MUTANTS = [
     ),
     mutant(
         "the pads of sealed vectors",
-        "protocols/aggregates/grouped_sums.py",
+        "protocols/statistics/grouped_sums.py",
         "channel.send(grouper.name, sealed)",
         "channel.send(grouper.name, rows + 0 * sealed)",
         view("sums_by_group", "bob"),

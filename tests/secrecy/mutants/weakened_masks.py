@@ -194,7 +194,7 @@ MUTANTS = [
     ),
     mutant(
         "roots of 8 bits",
-        "protocols/aggregates/grouped_sums.py",
+        "protocols/statistics/grouped_sums.py",
         "roots = rng.array((len(rows), 2))",
         "roots = rng.array((len(rows), 2), np.uint8).astype(np.uint64)",
         f"{_MASKS}every_record_has_a_root_of_128_bits",

@@ -138,7 +138,7 @@ MUTANTS = [
     ),
     mutant(
         "records of trees that are numbered anew in every chunk",
-        "protocols/aggregates/grouped_sums.py",
+        "protocols/statistics/grouped_sums.py",
         "mine = offer(transfers, grouper, mine, part.start, each, rng)",
         "mine = offer(transfers, grouper, mine, 0, each, rng)",
         f"{_ONCE}records_are_numbered_on_from_chunk_to_chunk",

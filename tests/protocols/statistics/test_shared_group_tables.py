@@ -4,11 +4,15 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from coterie.protocols.aggregates.group_tables import group_shares, horizontal_group_shares
 from coterie.protocols.messaging.memory import run_same
 from coterie.protocols.primitives.randomness import Random
-from coterie.protocols.statistics.contingency import Axis
 from coterie.protocols.statistics.shared_counts import Transfers
+from coterie.protocols.statistics.shared_tables import (
+    Axis,
+    JointTable,
+    group_shares,
+    horizontal_shares,
+)
 
 NAMES = ["a", "b", "c"]
 SERVERS = ("b", "c")
@@ -36,8 +40,8 @@ def test_the_servers_hold_shares_of_the_sums_of_every_cell(held, data):
         mine = {axis.name: codes[axis.name] for axis in axes if axis.owner == channel.me}
         random = Random(channel.me)
         return group_shares(
-            Transfers(channel, random.fork("t")), NAMES, SERVERS, owner, axes, mine, records,
-            rows if channel.me == owner else None, rows.shape[1], random,
+            Transfers(channel, random.fork("t")), JointTable(NAMES, SERVERS, axes, mine, records),
+            owner, rows if channel.me == owner else None, rows.shape[1], random,
         )  # fmt: skip
 
     found = run_same(NAMES, party)
@@ -57,7 +61,8 @@ def test_with_horizontal_partition_the_sums_of_all_parties_are_added():
     def party(channel):
         codes, rows = parts[channel.me]
         rng = Random(channel.me)
-        return horizontal_group_shares(channel, NAMES, SERVERS, axes, codes, rows, rng)
+        table = JointTable(NAMES, SERVERS, axes, codes, len(rows))
+        return horizontal_shares(channel, table, rng, rows, np.uint64)
 
     found = run_same(NAMES, party)
     codes = {n: np.concatenate([parts[p][0][n] for p in NAMES]) for n in ("x", "y")}

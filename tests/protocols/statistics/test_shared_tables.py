@@ -6,8 +6,13 @@ from hypothesis import strategies as st
 
 from coterie.protocols.messaging.memory import run_same
 from coterie.protocols.primitives.randomness import Random
-from coterie.protocols.statistics.contingency import Axis, horizontal_shares, table_shares
 from coterie.protocols.statistics.shared_counts import Transfers
+from coterie.protocols.statistics.shared_tables import (
+    Axis,
+    JointTable,
+    horizontal_shares,
+    table_shares,
+)
 
 
 def plain_table(axes, codes):
@@ -38,9 +43,8 @@ def test_vertical_tables_add_up_at_the_servers(case):
     def party(channel):
         rng = Random(channel.me)
         own = {a.name: codes[a.name] for a in axes if a.owner in (None, channel.me)}
-        return table_shares(
-            Transfers(channel, rng), names, servers, axes, own, records, rng.fork("out")
-        )
+        table = JointTable(names, servers, axes, own, records)
+        return table_shares(Transfers(channel, rng), table, rng.fork("out"))
 
     found = run_same(names, party)
     assert (found[servers[0]] + found[servers[1]]).tolist() == plain_table(axes, codes)
@@ -54,9 +58,8 @@ def test_horizontal_tables_add_up_at_the_servers():
     tables = {name: {"x": rng.integers(0, 3, 20), "y": rng.integers(0, 2, 20)} for name in names}
 
     def party(channel):
-        return horizontal_shares(
-            channel, names, servers, axes, tables[channel.me], 20, Random(channel.me)
-        )
+        table = JointTable(names, servers, axes, tables[channel.me], 20)
+        return horizontal_shares(channel, table, Random(channel.me))
 
     found = run_same(names, party)
     joined = {key: np.concatenate([tables[name][key] for name in names]) for key in "xy"}

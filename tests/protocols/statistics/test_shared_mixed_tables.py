@@ -3,11 +3,10 @@
 import numpy as np
 import pytest
 
-from coterie.protocols.aggregates.mixed_tables import mixed_counts, mixed_sums
 from coterie.protocols.messaging.memory import run_same
 from coterie.protocols.primitives.randomness import Random
-from coterie.protocols.statistics.contingency import Axis
 from coterie.protocols.statistics.shared_counts import Transfers
+from coterie.protocols.statistics.shared_tables import Axis, JointTable, mixed_counts, mixed_sums
 
 NAMES, SERVERS, RECORDS = ("a", "b", "c"), ("b", "c"), 90
 AXES = [Axis("x", None, 3), Axis("y", None, 2), Axis("z", None, 5)]
@@ -41,15 +40,14 @@ def joint(values):
 
 @pytest.mark.parametrize("known", [(), ("y",), ("x", "y", "z")])
 def test_counts_are_those_of_the_joined_table(table, known, monkeypatch):
-    monkeypatch.setattr("coterie.protocols.aggregates.mixed_tables._ELEMENTS", 400)
+    monkeypatch.setattr("coterie.protocols.statistics.shared_tables._ELEMENTS", 400)
     values, _ = table
 
     def party(channel):
         transfers = Transfers(channel, Random(channel.me))
         codes = own_codes(table, channel.me) | {name: values[name] for name in known}
-        return mixed_counts(
-            transfers, NAMES, SERVERS, AXES, codes, RECORDS, Random(channel.me), known
-        )
+        over = JointTable(NAMES, SERVERS, AXES, codes, RECORDS)
+        return mixed_counts(transfers, over, Random(channel.me), known)
 
     expected = np.bincount(joint(values), minlength=30)
     assert added(run_same(NAMES, party)).tolist() == expected.tolist()
@@ -65,7 +63,8 @@ def test_numbers_are_added_up_wherever_they_lie(table, axes):
         transfers, codes = Transfers(channel, Random(channel.me)), own_codes(table, channel.me)
         by = AXES[:axes]
         both = np.concatenate([numbers, numbers], axis=1)
-        return mixed_sums(transfers, NAMES, SERVERS, by, codes, both, Random(f"out {channel.me}"))
+        over = JointTable(NAMES, SERVERS, by, codes, RECORDS)
+        return mixed_sums(transfers, over, both, Random(f"out {channel.me}"))
 
     group = joint(values) if axes else np.zeros(RECORDS, int)
     expected = [int(values["number"][group == cell].sum()) for cell in range(30 if axes else 1)]

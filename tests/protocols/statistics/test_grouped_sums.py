@@ -6,9 +6,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from coterie.base.errors import PeerFaultError
-from coterie.protocols.aggregates.grouped_sums import Grouper, grouped_sums
 from coterie.protocols.messaging.memory import run_parties, run_same
 from coterie.protocols.primitives.randomness import Random
+from coterie.protocols.statistics.grouped_sums import Grouper, grouped_sums
 from coterie.protocols.statistics.shared_counts import Transfers
 
 NAMES = ["a", "b", "c", "d"]
@@ -65,7 +65,7 @@ def test_chunks_of_records_change_nothing(monkeypatch):
     rng = np.random.default_rng(5)
     rows = rng.integers(0, 99, (200, 2), dtype=np.uint64)
     groups = [("b", 5, rng.integers(0, 5, 200)), ("c", 3, rng.integers(0, 3, 200))]
-    monkeypatch.setattr("coterie.protocols.aggregates.grouped_sums._ELEMENTS", 70)
+    monkeypatch.setattr("coterie.protocols.statistics.grouped_sums._ELEMENTS", 70)
     assert total(shares(rows, groups)).tolist() == plain(rows, groups).tolist()
 
 

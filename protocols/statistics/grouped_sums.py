@@ -25,7 +25,7 @@ grouper sees, of each tree, one of two sums on each level, from which the pad of
 looks random, and the vector under that pad.
 
 `offer`, `receive` and `place` are the turns of one grouper, for tables that are made otherwise
-(`mixed_tables`).
+(`shared_tables`).
 
 Messages, for each chunk of records, grouper, and party before it: the transfers (4 bytes
 for each record and level, from the grouper), both sums of each level, sealed (32 bytes), and the
@@ -48,6 +48,7 @@ from coterie.protocols.primitives.randomness import Random
 from coterie.protocols.statistics.shared_counts import Transfers
 from coterie.protocols.transfer.oblivious_transfer import CHUNK
 
+Unsigned = type[np.uint32] | type[np.uint64]
 _ELEMENTS = 1 << 22  # ring elements that are held together, where records are kept apart
 
 
@@ -68,7 +69,7 @@ def grouped_sums(
     width: int,
     codes: Codes | None,
     rng: Random,
-    dtype: type[np.uint32] | type[np.uint64] = np.uint64,
+    dtype: Unsigned = np.uint64,
 ) -> Array | None:
     """This party's share, flat in the module docstring's order; None at other parties.
 
@@ -102,7 +103,7 @@ def _chunk(
     width: int,
     codes: Codes | None,
     rng: Random,
-    dtype: type[np.uint32] | type[np.uint64],
+    dtype: Unsigned,
 ) -> Array:
     """This party's share of a chunk's sums; by record if there is nobody to group them."""
     me = transfers.channel.me
@@ -187,7 +188,7 @@ def receive(
     width: int,
     first: int,
     each: bool,
-    dtype: type[np.uint32] | type[np.uint64],
+    dtype: Unsigned,
 ) -> Array:
     """The side with the groups."""
     records, levels = len(codes), depth(size)
