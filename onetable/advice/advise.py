@@ -28,7 +28,7 @@ from coterie.jobs.data.require import require_columns
 from coterie.jobs.data.sources import file_source
 from coterie.jobs.file.document import Node, read_document, read_text
 from coterie.jobs.file.result_file import read_claims
-from coterie.jobs.kinds.identify.verify import read_sets
+from coterie.jobs.kinds.identify.verify_sets import read_sets
 from coterie.jobs.kinds.integrate.job import IntegrateJob
 from coterie.jobs.kinds.job_file import load_job
 from coterie.onetable.advice.proposal import written

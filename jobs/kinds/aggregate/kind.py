@@ -40,7 +40,7 @@ from coterie.jobs.kinds.aggregate.numbers import Histograms, opened, places
 from coterie.jobs.kinds.aggregate.numbers import measured as exact_measured
 from coterie.jobs.kinds.aggregate.report import promise, report_groups
 from coterie.jobs.kinds.aggregate.tables import Numbers, sum_up
-from coterie.jobs.kinds.aggregate.verify import (
+from coterie.jobs.kinds.aggregate.verify_groups import (
     read_groups,
     verify_file,
     verify_groups,

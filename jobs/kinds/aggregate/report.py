@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from coterie.jobs.kinds.aggregate.job import AggregateJob, Measure
-from coterie.jobs.kinds.aggregate.verify import ClaimedGroup, shown
+from coterie.jobs.kinds.aggregate.verify_groups import ClaimedGroup, shown
 from coterie.jobs.pages.charts import bars
 from coterie.jobs.pages.markup import Content, Element, element, foreign, listed
 from coterie.jobs.pages.page import Part, note

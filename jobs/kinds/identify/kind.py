@@ -38,7 +38,7 @@ from coterie.jobs.data.workspace import Workspace
 from coterie.jobs.file.document import Node, Section
 from coterie.jobs.file.job import Common, Job
 from coterie.jobs.file.result_file import Claim
-from coterie.jobs.kinds.identify.verify import (
+from coterie.jobs.kinds.identify.verify_sets import (
     ClaimedSet,
     read_sets,
     read_uniques,

@@ -53,7 +53,7 @@ from coterie.jobs.kinds.integrate.release_table import (
 from coterie.jobs.kinds.integrate.requirements import thresholds_by_column
 from coterie.jobs.kinds.integrate.slack import slack_sentences
 from coterie.jobs.kinds.integrate.usefulness import reached_by, usefulness_lines
-from coterie.jobs.kinds.integrate.verify import RELEASE, verify_release
+from coterie.jobs.kinds.integrate.verify_release import RELEASE, verify_release
 from coterie.jobs.kinds.kind import Json, Kind, Verdict
 from coterie.jobs.kinds.needs import (
     ANY_CLASSES,

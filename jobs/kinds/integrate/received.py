@@ -20,7 +20,7 @@ from coterie.base.errors import VerificationError
 from coterie.jobs.data.release_file import read_release
 from coterie.jobs.kinds.integrate.job import IntegrateJob
 from coterie.jobs.kinds.integrate.release_table import Coded, write_release
-from coterie.jobs.kinds.integrate.verify import RELEASE, released_columns
+from coterie.jobs.kinds.integrate.verify_release import RELEASE, released_columns
 
 EXPECTED = "expected.json"
 _MOST_VALUES = 1000  # of a column whose counts are kept, to say what differs

@@ -31,7 +31,7 @@ from coterie.jobs.file.document import Node, Section
 from coterie.jobs.file.job import Common
 from coterie.jobs.file.result_file import Claim, read_rows
 from coterie.jobs.kinds.aggregate.report import promise
-from coterie.jobs.kinds.aggregate.verify import verify_promise
+from coterie.jobs.kinds.aggregate.verify_groups import verify_promise
 from coterie.jobs.kinds.kind import Verdict
 from coterie.jobs.kinds.models.common import (
     JoinedNumbers,

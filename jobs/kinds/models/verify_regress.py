@@ -16,7 +16,7 @@ from coterie.base.errors import VerificationError
 from coterie.base.text import numbered
 from coterie.jobs.file.result_file import Claim, read_rows
 from coterie.jobs.kinds.aggregate.report import promise as noise_in_words
-from coterie.jobs.kinds.aggregate.verify import verify_promise
+from coterie.jobs.kinds.aggregate.verify_groups import verify_promise
 from coterie.protocols.aggregates.noise import Noise
 
 # The measures that each model has.

@@ -36,7 +36,12 @@ from coterie.jobs.kinds.kind import Json, Kind, Verdict
 from coterie.jobs.kinds.needs import Answers, Columns, Groups, Needs, matched
 from coterie.jobs.kinds.predict.classify import by_net, by_tree, compare_models
 from coterie.jobs.kinds.predict.people import NewPeople, PredictJob, check_fits, coded
-from coterie.jobs.kinds.predict.verify import PREDICTED, PREDICTIONS, verify_form, verify_lists
+from coterie.jobs.kinds.predict.verify_predictions import (
+    PREDICTED,
+    PREDICTIONS,
+    verify_form,
+    verify_lists,
+)
 from coterie.jobs.kinds.statistics.common import read_servers, told_of_cells
 from coterie.jobs.kinds.statistics.mixed import check_held
 from coterie.jobs.matching.common_records import line_up

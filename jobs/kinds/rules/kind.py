@@ -31,7 +31,12 @@ from coterie.jobs.kinds.kind import Json, Kind, Verdict
 from coterie.jobs.kinds.needs import Needs, thresholds_of
 from coterie.jobs.kinds.rules.counting import Counting, Items, items_of
 from coterie.jobs.kinds.rules.job import RulesJob, read_rules
-from coterie.jobs.kinds.rules.verify import ClaimedRule, Promise, read_patterns, verify_patterns
+from coterie.jobs.kinds.rules.verify_patterns import (
+    ClaimedRule,
+    Promise,
+    read_patterns,
+    verify_patterns,
+)
 from coterie.jobs.kinds.statistics.common import (
     statistics_needs,
 )

@@ -14,7 +14,7 @@ from coterie.onetable.methods.anatomy.attack import with_sensitive
 from coterie.onetable.methods.anatomy.keys import refusal
 from coterie.onetable.methods.anatomy.report import report_anatomised
 from coterie.onetable.methods.anatomy.run import anatomise_file
-from coterie.onetable.methods.anatomy.verify import verify_anatomised
+from coterie.onetable.methods.anatomy.verify_anatomy import verify_anatomised
 from coterie.onetable.methods.method import TableMethod
 from coterie.onetable.released import Made
 from coterie.onetable.table_file import TableFile

@@ -13,7 +13,7 @@ from coterie.jobs.pages.page import Part
 from coterie.onetable.methods.condense.keys import check_attributes, read_k
 from coterie.onetable.methods.condense.report import report_condensed
 from coterie.onetable.methods.condense.run import condense_file
-from coterie.onetable.methods.condense.verify import verify_condensed
+from coterie.onetable.methods.condense.verify_condensed import verify_condensed
 from coterie.onetable.methods.method import ReadFile, TableMethod
 from coterie.onetable.prepare import Prepared, prepare
 from coterie.onetable.released import Made

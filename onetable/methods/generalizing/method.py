@@ -90,7 +90,7 @@ class Generalizing(TableMethod):
     def verify(
         self, file: TableFile, result: Any, folder: Path, data: Path | None
     ) -> dict[str, Any]:
-        from coterie.onetable.methods.generalizing.verify import verify_generalized
+        from coterie.onetable.methods.generalizing.verify_generalized import verify_generalized
 
         return verify_generalized(self, file, result, folder, data)
 

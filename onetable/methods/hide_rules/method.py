@@ -3,7 +3,7 @@
 from coterie.onetable.methods.hide_rules.keys import load_hide_file
 from coterie.onetable.methods.hide_rules.report import report_hidden
 from coterie.onetable.methods.hide_rules.run import hide_file
-from coterie.onetable.methods.hide_rules.verify import verify_hidden
+from coterie.onetable.methods.hide_rules.verify_hidden_rules import verify_hidden
 from coterie.onetable.methods.method import OwnFile
 
 METHOD = OwnFile(

@@ -19,7 +19,7 @@ from coterie.onetable.methods.generalizing.method import Generalizing, Room, Tim
 from coterie.onetable.methods.method import GIVEN
 from coterie.onetable.methods.quantiles.keys import check_columns, read_quantiles
 from coterie.onetable.methods.quantiles.streamed import anonymise_stream
-from coterie.onetable.methods.quantiles.verify import check_costs, check_groups
+from coterie.onetable.methods.quantiles.verify_quantiles import check_costs, check_groups
 from coterie.onetable.table_file import TableAttribute, TableFile
 
 

@@ -12,7 +12,7 @@ from coterie.jobs.kinds.integrate.cuts.keys import MONDRIAN
 from coterie.jobs.kinds.integrate.cuts.report import report_cuts
 from coterie.jobs.kinds.integrate.job import IntegrateJob
 from coterie.jobs.kinds.integrate.slack import slack_sentences
-from coterie.jobs.kinds.integrate.verify import RELEASE
+from coterie.jobs.kinds.integrate.verify_release import RELEASE
 from coterie.jobs.pages.charts import steps
 from coterie.jobs.pages.markup import Content, foreign, listed
 from coterie.jobs.pages.measures import measures_part

@@ -2,7 +2,7 @@
 
 from coterie.jobs.file.result_file import Claim
 from coterie.jobs.kinds.aggregate.report import report_groups
-from coterie.jobs.kinds.aggregate.verify import read_groups
+from coterie.jobs.kinds.aggregate.verify_groups import read_groups
 from coterie.jobs.kinds.job_file import parse_job
 
 JOB = """kind: aggregate

@@ -6,7 +6,7 @@ import pytest
 
 from coterie.base.errors import VerificationError
 from coterie.jobs.file.result_file import Claim
-from coterie.jobs.kinds.identify.verify import largest_share
+from coterie.jobs.kinds.identify.verify_sets import largest_share
 from coterie.jobs.kinds.job_file import parse_job
 from coterie.jobs.kinds.registry import KINDS
 from tests.jobs.kinds.identify.test_kind import ATTRIBUTES, PARTIES, run

@@ -41,7 +41,7 @@ from coterie.jobs.data.release_file import (
 from coterie.jobs.data.released.together import together_counted
 from coterie.jobs.file.result_file import RESULT, Claim
 from coterie.jobs.kinds.integrate.cuts.keys import MONDRIAN
-from coterie.jobs.kinds.integrate.cuts.verify import check_tree
+from coterie.jobs.kinds.integrate.cuts.verify_tree import check_tree
 from coterie.jobs.kinds.integrate.job import IntegrateJob, ReleasedAttribute
 from coterie.jobs.kinds.integrate.slack import UNCHECKED, check_slack
 from coterie.jobs.kinds.integrate.verify_winners import (
