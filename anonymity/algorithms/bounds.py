@@ -25,6 +25,7 @@ from coterie.anonymity.table.groups import group_numbers
 from coterie.anonymity.table.table import Table
 from coterie.anonymity.table.taxonomy import Taxonomy
 from coterie.base.arrays import Array
+from coterie.base.distinct import ranks
 from coterie.base.errors import DataError
 
 
@@ -76,7 +77,7 @@ def keepable(table: Table, conditions: Sequence[Condition]) -> Array:
             if not len(rows):
                 return rows
             labels = {name: column.take(rows) for name, column in table.labels.items()}
-            numbers = np.unique(group[rows], return_inverse=True)[1]
+            numbers = ranks(group[rows])
             rows = rows[condition.holds(numbers, labels)[numbers]]
         if len(rows) == before:
             return rows

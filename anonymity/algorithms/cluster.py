@@ -38,6 +38,7 @@ from coterie.anonymity.table.columns import CategoricalColumn, Column, Continuou
 from coterie.anonymity.table.hierarchy import height_shares, hierarchy_of
 from coterie.anonymity.table.table import Table
 from coterie.base.arrays import Array
+from coterie.base.distinct import ranks
 
 _SCALE = float(2**30)
 
@@ -102,7 +103,7 @@ def _merged(inside: Table, condition: Condition, part: Array, weight: Array, who
         growth[bad] = np.inf
         part = part.copy()
         part[part == bad] = int(np.argmin(growth))
-        part = np.unique(part, return_inverse=True)[1]
+        part = ranks(part)
 
 
 def _good(condition: Condition, part: Array, inside: Table, whole: Table) -> Array:

@@ -25,17 +25,18 @@ from coterie.anonymity.algorithms.lattice import Lattice, released_at, task_of
 from coterie.anonymity.specialization.specialize import Requirement
 from coterie.anonymity.table.levels import Ladder, groups
 from coterie.anonymity.table.table import Table
+from coterie.base.distinct import distinct
 
 
 def raised(ladders: Sequence[Ladder], levels: Sequence[int]) -> tuple[int, ...] | None:
     """The levels after one step of generalization; None when all columns are at the top."""
-    distinct = [
-        len(np.unique(column.at(level))) if level + 1 < len(column.levels) else 0
+    different = [
+        len(distinct(column.at(level))) if level + 1 < len(column.levels) else 0
         for column, level in zip(ladders, levels, strict=True)
     ]
-    if not any(distinct):
+    if not any(different):
         return None
-    widest = int(np.argmax(distinct))
+    widest = int(np.argmax(different))
     return tuple(level + (i == widest) for i, level in enumerate(levels))
 
 

@@ -31,6 +31,7 @@ from coterie.anonymity.table.levels import Ladder, ladder
 from coterie.anonymity.table.table import Table
 from coterie.anonymity.utility.entropy import frequencies, most_bits
 from coterie.base.arrays import Array
+from coterie.base.distinct import distinct, ranks
 from coterie.base.errors import DataError, UsageError
 
 _ROOM = 2**62
@@ -63,7 +64,7 @@ class Lattice:
         # it.
         rows, self._occurring = [], []
         for codes in matrix[first].T:
-            found, place = np.unique(codes, return_inverse=True)
+            found, place = distinct(codes), ranks(codes)
             rows.append(place)
             self._occurring.append(found)
         self._rows = np.stack(rows, axis=1).astype(np.int64)

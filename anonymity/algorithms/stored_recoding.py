@@ -44,6 +44,7 @@ from coterie.anonymity.models.privacy import TupleModel
 from coterie.anonymity.specialization.specialize import Requirement
 from coterie.anonymity.table.stored import Grouped, StoredTable
 from coterie.base.arrays import Array
+from coterie.base.distinct import ranks
 from coterie.base.errors import DataError
 from coterie.base.memory import give_back, let_go, read_part
 
@@ -191,8 +192,7 @@ class _Permitted:
         self.table = table
         self.names = [name for name in names if table.at_most.get(name)]
         self.values = [
-            np.unique(permitted_values(table.columns[n], table.at_most[n]), return_inverse=True)[1]
-            for n in self.names
+            ranks(permitted_values(table.columns[n], table.at_most[n])) for n in self.names
         ]
         self.sizes = [int(values.max(initial=0)) + 1 for values in self.values]
 

@@ -30,6 +30,7 @@ from coterie.anonymity.specialization.specialize import Requirement
 from coterie.anonymity.specialization.starting import StartedSpecializer, start_nodes
 from coterie.anonymity.table.columns import CategoricalColumn, Column
 from coterie.anonymity.table.table import Generalized, Table
+from coterie.base.distinct import distinct, ranks
 from coterie.base.errors import DataError, UsageError
 
 
@@ -108,7 +109,7 @@ def shown_column(engine: GeneralizedTable, column: Column) -> Generalized:
     every = engine.partitions.generalized(attribute)
     if engine.suppressed:
         every = every[engine.kept]
-    nodes, codes = np.unique(every, return_inverse=True)
+    nodes, codes = distinct(every), ranks(every)
     spans = [column.span(node) for node in nodes.tolist()]
     return Generalized(
         codes,

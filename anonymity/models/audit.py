@@ -21,6 +21,7 @@ from coterie.anonymity.models.privacy import (
     TupleModel,
 )
 from coterie.base.arrays import Ints
+from coterie.base.distinct import ranks
 from coterie.base.errors import VerificationError
 from coterie.base.text import numbered
 
@@ -40,12 +41,11 @@ def group_numbers(columns: Sequence[Released]) -> Ints:
     for column in columns:
         size = max(len(column.values), 1)
         if room * size >= 2**62:
-            _, key = np.unique(key, return_inverse=True)
+            key = ranks(key)
             room = int(key.max(initial=0)) + 1
         key = key * size + column.codes
         room *= size
-    _, numbers = np.unique(key, return_inverse=True)
-    return np.asarray(numbers, np.int64)
+    return ranks(key)
 
 
 def check_risk(

@@ -25,6 +25,7 @@ import numpy as np
 from coterie.anonymity.models.model import Counts, Flags, Measures
 from coterie.anonymity.models.tuple_model import TupleModel
 from coterie.base.arrays import Ints
+from coterie.base.distinct import distinct
 
 
 @dataclass(frozen=True)
@@ -48,7 +49,7 @@ class ExponentialDiversity(TupleModel):
     def _fewest(self, groups: Ints, codes: Ints, count: int) -> Measures:
         """For each group the fewest values of a column beside one combination of the others."""
         tuples = self.known_tuples
-        different = np.unique(groups * len(tuples) + codes)
+        different = distinct(groups * len(tuples) + codes)
         group, code = np.divmod(different, max(len(tuples), 1))
         fewest = np.full(count, np.inf)
         for column in range(tuples.shape[1]):

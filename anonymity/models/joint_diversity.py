@@ -34,6 +34,7 @@ from coterie.anonymity.models import deletion_search
 from coterie.anonymity.models.model import Counts, Flags, Measures
 from coterie.anonymity.models.tuple_model import TupleModel
 from coterie.base.arrays import Ints
+from coterie.base.distinct import distinct
 
 MOST_STEPS = 100_000  # the most steps of branch and bound for one group
 
@@ -73,7 +74,7 @@ class JointDiversity(TupleModel):
         tuples = self.known_tuples
         if self.by_frequency:
             return self._frequencies_hold(groups.astype(np.int64), codes, count)
-        keys = np.unique(groups.astype(np.int64) * len(tuples) + codes)
+        keys = distinct(groups.astype(np.int64) * len(tuples) + codes)
         group, code = np.divmod(keys, max(len(tuples), 1))
         starts = np.searchsorted(group, np.arange(count + 1))
         rows = apart(tuples)[code]

@@ -12,6 +12,7 @@ import numpy as np
 
 from coterie.anonymity.table.groups import group_numbers
 from coterie.base.arrays import Codes
+from coterie.base.distinct import distinct
 
 
 def smallest_meeting(one: Codes, other: Codes) -> int | None:
@@ -26,5 +27,5 @@ def smallest_meeting(one: Codes, other: Codes) -> int | None:
 
 def same_groups(one: Codes, other: Codes) -> bool:
     """Whether two people are in one group of the one release exactly if they are in the other."""
-    meetings = len(np.unique(group_numbers([one, other])))
-    return meetings == len(np.unique(one)) == len(np.unique(other))
+    meetings = len(distinct(group_numbers([one, other])))
+    return meetings == len(distinct(one)) == len(distinct(other))

@@ -15,6 +15,7 @@ import numpy as np
 
 from coterie.anonymity.specialization.partitions import Partitions
 from coterie.base.arrays import Array
+from coterie.base.distinct import ranks
 
 
 @dataclass(frozen=True)
@@ -65,7 +66,7 @@ def outliers(
 
 def _gone(sizes: Array, ids: Sequence[Array], ks: Sequence[int], most: int) -> Array | None:
     """Which of the parts are removed; None as soon as they have more than `most` records."""
-    numbers = [np.unique(one, return_inverse=True)[1] for one in ids]
+    numbers = [ranks(one) for one in ids]
     stays = np.ones(len(sizes), bool)
     while True:
         before = int(stays.sum())

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from coterie.base.arrays import Array
+from coterie.base.distinct import ranks
 
 _ROOM = 2**62  # keys stay below this
 
@@ -18,8 +19,8 @@ def group_numbers(columns: Sequence[Array]) -> Array:
     for codes in columns:
         size = int(codes.max(initial=0)) + 1
         if room * size >= _ROOM:
-            _, key = np.unique(key, return_inverse=True)
+            key = ranks(key)
             room = int(key.max(initial=0)) + 1
         key = key * size + codes
         room *= size
-    return np.asarray(np.unique(key, return_inverse=True)[1], np.int64)
+    return ranks(key)

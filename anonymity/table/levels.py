@@ -21,6 +21,7 @@ from coterie.anonymity.table.groups import group_numbers
 from coterie.anonymity.table.intervals import GAP, Interval
 from coterie.anonymity.table.table import Generalized, regions_of_nodes
 from coterie.base.arrays import Array, Ints
+from coterie.base.distinct import distinct, ranks
 
 
 @dataclass(frozen=True)
@@ -39,7 +40,8 @@ class Ladder:
 
     def texts(self, level: int) -> list[str]:
         """The column at a level, as it is released."""
-        shown, place = np.unique(self.at(level), return_inverse=True)
+        nodes = self.at(level)
+        shown, place = distinct(nodes), ranks(nodes)
         names = [self.label(level, value) for value in shown.tolist()]
         return [names[at] for at in place.tolist()]
 

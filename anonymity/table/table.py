@@ -17,6 +17,7 @@ import numpy as np
 from coterie.anonymity.table.columns import CategoricalColumn, Column, ContinuousColumn
 from coterie.anonymity.table.intervals import GAP, Interval
 from coterie.base.arrays import Array
+from coterie.base.distinct import distinct, ranks
 
 
 @dataclass(frozen=True)
@@ -102,7 +103,7 @@ class Generalized:
 
 def regions_of_nodes(column: CategoricalColumn, nodes: Array) -> Generalized:
     """A categorical column that shows these nodes of its taxonomy, one per record."""
-    shown, codes = np.unique(nodes, return_inverse=True)
+    shown, codes = distinct(nodes), ranks(nodes)
     taxonomy = column.taxonomy
     return Generalized(
         codes,
@@ -123,7 +124,7 @@ def regions_of_ranks(
     """
     size = column.size
     key = np.asarray(first, np.int64) * (size + 1) + np.asarray(last, np.int64)
-    shown, codes = np.unique(key, return_inverse=True)
+    shown, codes = distinct(key), ranks(key)
     first, last = shown // (size + 1), shown % (size + 1)
     ends = zip(first.tolist(), last.tolist(), strict=True)
     text = _tight_text if tight else _cut_text
@@ -131,21 +132,21 @@ def regions_of_ranks(
 
 
 def _tight_text(column: ContinuousColumn, first: int, last: int) -> str:
-    ranks, scale = len(column.values), column.scale
-    if first >= ranks:
+    known, scale = len(column.values), column.scale
+    if first >= known:
         return GAP
-    gap = last > ranks
-    low, high = float(column.values[first]), float(column.values[min(last, ranks) - 1])
+    gap = last > known
+    low, high = float(column.values[first]), float(column.values[min(last, known) - 1])
     return (
         scale.write(low) if low == high and not gap else str(Interval(low, high, True, scale, gap))
     )
 
 
 def _cut_text(column: ContinuousColumn, first: int, last: int) -> str:
-    ranks = len(column.values)
-    if first >= ranks:
+    known = len(column.values)
+    if first >= known:
         return GAP
     low = column.tree.low[0] if first == 0 else float(column.values[first])
-    topmost = last >= ranks
+    topmost = last >= known
     high = column.tree.high[0] if topmost else float(column.values[last])
-    return str(Interval(low, high, topmost, column.scale, last > ranks))
+    return str(Interval(low, high, topmost, column.scale, last > known))

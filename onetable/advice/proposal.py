@@ -15,6 +15,7 @@ from coterie.anonymity.risk.quasi_identifiers import singleton_share
 from coterie.anonymity.table.columns import CategoricalColumn
 from coterie.anonymity.table.levels import ladder
 from coterie.anonymity.table.taxonomy import Taxonomy
+from coterie.base.distinct import distinct
 
 MOST_QIDS = 6
 _MOST_SETS = 20_000  # of `known` columns that are tried
@@ -47,7 +48,7 @@ class Kept:
 def level_sizes(taxonomy: Taxonomy) -> list[int]:
     """The values of each level, leaves first."""
     levels = ladder(CategoricalColumn("", np.zeros(0, np.uint8), taxonomy)).levels
-    return [len(np.unique(level)) for level in levels]
+    return [len(distinct(level)) for level in levels]
 
 
 def keep_values(

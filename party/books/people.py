@@ -34,6 +34,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from coterie.base.arrays import Ints, Words
+from coterie.base.distinct import distinct
 from coterie.base.errors import EnvironmentFaultError
 from coterie.party.books.whole_file import sync_names, write_whole
 from coterie.protocols.primitives import sodium
@@ -82,17 +83,17 @@ class People:
         """The number of each person. A new person gets a new number, which is on the disk on return."""
         known = self._read()
         order = np.argsort(known, kind="stable")
-        place = np.searchsorted(known, digests, sorter=order)
+        place = _places(known[order], digests)
         place[place == len(known)] = 0
         there = known[order[place]] == digests if len(known) else np.zeros(len(digests), bool)
-        fresh = np.unique(digests[~there])
+        fresh = distinct(digests[~there])
         if len(fresh):
             self._append(known, fresh)
         elif len(known) and not self._head.exists():
             self._note_head(known)
         numbers: Ints = np.empty(len(digests), np.int64)
         numbers[there] = order[place[there]]
-        numbers[~there] = len(known) + np.searchsorted(fresh, digests[~there])
+        numbers[~there] = len(known) + _places(fresh, digests[~there])
         return numbers
 
     def known(self, digests: Words) -> Ints:
@@ -153,6 +154,17 @@ class People:
             write_whole(self._head, json.dumps({"people": len(known), "digest": _digest(known)}))
         except OSError as error:
             raise EnvironmentFaultError(f"{self._head}: {error.strerror}") from None
+
+
+def _places(ordered: Words, digests: Words) -> Ints:
+    """Where each digest stands, or would stand, among ordered ones.
+
+    The digests are sorted first: a search for random ones, one after another, waits for memory.
+    """
+    by = np.argsort(digests)
+    places: Ints = np.empty(len(digests), np.int64)
+    places[by] = np.searchsorted(ordered, digests[by])
+    return places
 
 
 def _head_beside(path: Path) -> Path:

@@ -15,6 +15,7 @@ import numpy as np
 
 from coterie.anonymity.risk.repeated_release import same_groups
 from coterie.base.arrays import Codes, Ints, Rows, Words
+from coterie.base.distinct import distinct
 from coterie.base.errors import RefusedError
 from coterie.jobs.file.job import Job
 from coterie.jobs.kinds.needs import Needs
@@ -104,7 +105,7 @@ class HistoryGate:
     def people(self, rows: Rows | None) -> None:
         self._history.guard()
         numbers = self._numbers(rows)
-        people = None if numbers is None else np.unique(numbers)
+        people = None if numbers is None else distinct(numbers)
         record, job = self._record, self._job
         entry = self._entry = Remembered(
             job=record.job_id,
@@ -194,7 +195,7 @@ class HistoryGate:
 
     def _remember_groups(self, people: Ints, groups: Mapping[str, Codes]) -> None:
         self._history.add_groups(self._record.job_id, people, groups)
-        numbers: dict[str, Any] = {name: len(np.unique(codes)) for name, codes in groups.items()}
+        numbers: dict[str, Any] = {name: len(distinct(codes)) for name, codes in groups.items()}
         self._note("groups remembered", job=self._record.job_id, groups=numbers)
 
     def output(self, result: Mapping[str, object]) -> None:

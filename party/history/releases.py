@@ -33,6 +33,7 @@ from zipfile import BadZipFile
 import numpy as np
 
 from coterie.base.arrays import Codes, Ints, Mask
+from coterie.base.distinct import distinct
 from coterie.base.errors import EnvironmentFaultError
 from coterie.base.names import is_job_id
 from coterie.party.books.append_file import AppendFile, read_lines
@@ -186,7 +187,7 @@ class History:
         columns["people"] = np.frombuffer(packed(people), np.uint8)
         columns["names"] = np.array(list(groups), np.str_)
         np.savez_compressed(content, allow_pickle=False, **columns)
-        numbers = {name: len(np.unique(codes)) for name, codes in groups.items()}
+        numbers = {name: len(distinct(codes)) for name, codes in groups.items()}
         with self.lock:
             self._make()
             self._put(f"{job}.groups.npz", content.getvalue())

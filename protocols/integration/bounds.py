@@ -43,6 +43,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from coterie.base.arrays import Bits, Codes, Mask
+from coterie.base.distinct import ranks
 from coterie.base.errors import DataError
 from coterie.protocols.circuits.arithmetic import Builder, Circuit, Word
 from coterie.protocols.circuits.boolean import built_once, to_bits
@@ -166,10 +167,7 @@ def plainly_within(
     axes: Sequence[Axis], codes: Mapping[str, Codes], demands: Sequence[Demand], records: int
 ) -> Mask:
     """Which records stay, counted by a party that has all bounded attributes."""
-    groups = [
-        np.unique(joint_codes([axes[a] for a in d.axes], codes, records), return_inverse=True)[1]
-        for d in demands
-    ]
+    groups = [ranks(joint_codes([axes[a] for a in d.axes], codes, records)) for d in demands]
     stays: Mask = np.ones(records, np.bool_)
     before = -1
     while before != stays.sum():

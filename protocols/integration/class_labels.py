@@ -33,6 +33,7 @@ import numpy as np
 
 from coterie.anonymity.specialization.specialize import Labels
 from coterie.base.arrays import Bytes
+from coterie.base.distinct import distinct
 from coterie.base.errors import DataError
 from coterie.protocols.messaging.broadcast_check import compare_digests
 from coterie.protocols.messaging.channel import Channel
@@ -139,7 +140,7 @@ def _share_class(
 
 def _sorted(labels: Labels) -> Labels:
     """The labels that occur, sorted, so that equal columns have equal codes at all parties."""
-    occurring = np.unique(labels.codes)
+    occurring = distinct(labels.codes)
     values = [labels.values[code] for code in occurring]
     order = sorted(range(len(values)), key=values.__getitem__)
     place = np.zeros(len(labels.values), np.uint8)

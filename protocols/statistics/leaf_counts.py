@@ -33,6 +33,7 @@ import numpy as np
 
 from coterie.anonymity.counts.hidden_cells import Holders, Table
 from coterie.base.arrays import Codes, Ints
+from coterie.base.distinct import ranks
 from coterie.protocols.messaging.opening import declare
 from coterie.protocols.statistics.hidden_counts import HiddenCounts
 from coterie.protocols.statistics.shared_counts import Ring
@@ -147,7 +148,7 @@ def _divided(
             own = own * axis.size + values[at]
     plain = np.array([all(axes[at].name in known for at in leaf.path) for leaf in leaves])
     key = leaf_of * (int(own.max(initial=0)) + 1) + np.where(plain[leaf_of], 0, own)
-    return np.unique(key, return_inverse=True)[1].astype(np.int64)
+    return ranks(key)
 
 
 def _by_class(part: Ints, classes: int) -> Ints:
@@ -170,7 +171,7 @@ def _all_large(
     """Whether every part of every division has enough records."""
     if minimum == 1:
         return True  # no count is small
-    compact = [np.unique(part, return_inverse=True)[1] for part in divisions]
+    compact = [ranks(part) for part in divisions]
     counts = [int(part.max(initial=-1)) + 1 for part in compact]
     sums = [_sums(share, part, count) for part, count in zip(compact, counts, strict=True)]
     known = [one for one in sums if one is not None]

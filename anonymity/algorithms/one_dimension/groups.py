@@ -23,6 +23,7 @@ import numpy as np
 from coterie.anonymity.algorithms.conditions import Condition, counts_of
 from coterie.anonymity.table.table import Labels
 from coterie.base.arrays import Array
+from coterie.base.distinct import ranks
 
 
 def even_ends(records: int, k: int) -> Array:
@@ -103,7 +104,7 @@ def merged_groups(sizes: Array, counted: Sequence[Array], condition: Condition) 
             heapq.heappush(waiting, (int(sizes[other]), other))
     while (further := into[into] != into).any():  # merged into a group that was merged later
         into[further] = into[into[further]]
-    return np.asarray(np.unique(into, return_inverse=True)[1])
+    return ranks(into)
 
 
 def rank_difference(sizes: Array) -> int:

@@ -17,6 +17,7 @@ from coterie.anonymity.table.columns import IntervalTree, TaxonomyTree, Tree
 from coterie.anonymity.table.intervals import GAP, Interval, read_interval
 from coterie.anonymity.table.scales import Scale
 from coterie.anonymity.table.taxonomy import TOP, Taxonomy, taxonomy_of
+from coterie.base.arrays import Ints
 from coterie.base.errors import VerificationError
 from coterie.jobs.file.result_file import RESULT
 from coterie.jobs.kinds.integrate.job import IntegrateJob, ReleasedAttribute
@@ -135,9 +136,11 @@ def check_winners(
         if sorted(cut.nodes) != sorted(result["cut"][name]):
             raise VerificationError(f"{RESULT}: the winners do not lead to the cut of '{name}'")
     if job.rule in SCORED and not suppressed and job.class_name is not None:
+        classes = table[job.class_name]
+        counted = {name: _class_counts(table[name], classes) for name in attributes}
         for where, winner, below in steps:
             name = winner["attribute"]
-            counts = _class_counts(cuts[name], below, table[name], table[job.class_name])
+            counts = _counts_below(cuts[name], below, table[name], counted[name])
             score = plain_score(job.rule, counts) / _SCALE
             if score != winner["score"]:  # both are multiples of 2^-30
                 raise VerificationError(
@@ -150,12 +153,18 @@ def check_winners(
             )
 
 
-def _class_counts(
-    cut: _Cut, nodes: Sequence[int], column: Released, classes: Released
+def _class_counts(column: Released, classes: Released) -> Ints:
+    """The number of released records of each value (a row) and class (a column)."""
+    width = len(classes.values)
+    cells = np.bincount(column.codes * width + classes.codes, minlength=len(column.values) * width)
+    counts: Ints = cells.reshape(len(column.values), width)
+    return counts
+
+
+def _counts_below(
+    cut: _Cut, nodes: Sequence[int], column: Released, counts: Ints
 ) -> list[list[int]]:
     """The number of released records of each class under each node."""
-    counts = np.zeros((len(column.values), len(classes.values)), np.int64)
-    np.add.at(counts, (column.codes, classes.codes), 1)
     return [counts[cut.rows_below(node, column)].sum(axis=0).tolist() for node in nodes]
 
 

@@ -24,6 +24,7 @@ from coterie.anonymity.models.audit import audit_counted, check_counted_risk
 from coterie.anonymity.models.privacy import TupleModel
 from coterie.anonymity.specialization.generalized import Requirement
 from coterie.base.arrays import Array
+from coterie.base.distinct import distinct
 from coterie.base.errors import DataError, VerificationError
 from coterie.base.memory import give_back, let_go, read_part
 from coterie.jobs.data.batches import batches
@@ -280,7 +281,7 @@ def _distinct(keys: Callable[[slice], Array], records: int) -> Array:
     known = np.zeros(0, np.int64)
     waiting: list[Array] = []
     for rows in _slices(records):
-        waiting.append(np.unique(keys(rows)))
+        waiting.append(distinct(keys(rows)))
         if sum(map(len, waiting)) > max(len(known), _SLICE):
-            known, waiting = np.unique(np.concatenate([known, *waiting])), []
-    return np.unique(np.concatenate([known, *waiting]))
+            known, waiting = distinct(np.concatenate([known, *waiting])), []
+    return distinct(np.concatenate([known, *waiting]))
