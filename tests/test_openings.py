@@ -96,6 +96,11 @@ HIDDEN = {
     "protocols/transfer/punctured_leaves.py": {
         "own_leaves": "sums under keys of base transfers, and material of a check",
     },
+    "protocols/transfer/single_points.py": {
+        "PointOwner.open": "sums of pseudorandom nodes under blocks of correlated transfers",
+        "PointOwner.prove": "a digest of what the peer knows if all is right",
+        "PointFinder.check": "a sum over secret places, under an element that is used for nothing else",
+    },
     "protocols/transfer/small_field.py": {
         "ChooserRows._fill": "sums of streams that the peer does not know, and a check of them",
     },

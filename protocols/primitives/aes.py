@@ -168,7 +168,8 @@ hash_one = _hash_instructions(1)
 
 
 @compiled
-def _hash_kernel(blocks: Any, mask: Any, out: Any, keys: Any, first: Any, domain: Any) -> None:
+def hash_loop(blocks: Any, mask: Any, out: Any, keys: Any, first: Any, domain: Any) -> None:
+    """H(blocks[i] ^ mask, tweak) in a kernel; both arrays may be the same."""
     count = blocks.shape[0]
     source, target = np.uintp(blocks.ctypes.data), np.uintp(out.ctypes.data)
     offset, schedule = np.uintp(mask.ctypes.data), np.uintp(keys.ctypes.data)
@@ -225,7 +226,7 @@ def hashed(blocks: Blocks, first: int, domain: int, mask: Blocks | None = None) 
     mask = _NO_MASK if mask is None else mask
     if accelerated():
         out = np.empty_like(blocks)
-        _hash_kernel(
+        hash_loop(
             blocks,
             mask,
             out,

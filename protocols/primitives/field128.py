@@ -57,6 +57,19 @@ def inner_products(rows: Blocks, factors: Blocks) -> Blocks:
     return out
 
 
+def packed(rows: Blocks) -> Blocks:
+    """The sum of rows[j, i] X^i for every j, of 128 blocks each.
+
+    So 128 correlated transfers t = q ^ r delta become one product of the whole field: the packed t are
+    the packed q plus delta times the element whose bits are r.
+    """
+    powers = np.zeros((128, 2), np.uint64)
+    powers[np.arange(128), np.arange(128) // 64] = (
+        np.uint64(1) << np.arange(128, dtype=np.uint64) % 64
+    )
+    return inner_products(rows, powers)
+
+
 def _product(builder: Any, a: Any, b: Any) -> tuple[Any, Any, Any]:
     """The low, middle and high block of a product; the middle one stands 64 bits up."""
     kind = ir.FunctionType(BLOCK, [BLOCK, BLOCK, ir.IntType(8)])

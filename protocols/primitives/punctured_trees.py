@@ -40,8 +40,7 @@ from coterie.base.compiled import compiled
 from coterie.protocols.primitives.aes import (
     ROUND_KEYS,
     accelerated,
-    hash_eight,
-    hash_one,
+    hash_loop,
     portable_hash,
 )
 
@@ -117,28 +116,10 @@ def _buffer(nodes: Blocks, size: int, width: int, dtype: Any) -> Array:
 
 
 @compiled
-def _hash(
-    source: Any, target: Any, count: Any, tweak: Any, domain: Any, keys: Any, none: Any
-) -> None:
-    """Hashes the first `count` blocks, a block to its place in the target; both may be the same."""
-    start, end = np.uintp(source.ctypes.data), np.uintp(target.ctypes.data)
-    schedule, mask = np.uintp(keys.ctypes.data), np.uintp(none.ctypes.data)
-    eight = count - count % 8
-    for i in range(0, eight, 8):
-        at = np.uintp(16 * i)
-        hash_eight(np.uintp(start + at), mask, np.uintp(end + at), schedule,
-                   np.uint64(tweak + np.uint64(i)), np.uint64(domain))  # fmt: skip
-    for i in range(eight, count):
-        at = np.uintp(16 * i)
-        hash_one(np.uintp(start + at), mask, np.uintp(end + at), schedule,
-                 np.uint64(tweak + np.uint64(i)), np.uint64(domain))  # fmt: skip
-
-
-@compiled
 def _pads(nodes: Any, block: Any, size: Any, tweak: Any, buffer: Any, keys: Any, none: Any) -> None:
     """The pads of all leaves: block number `block` of each, of vectors that have several."""
-    _hash(nodes, buffer, size, tweak, np.uint64(PAD) + (np.uint64(block) << np.uint64(8)),
-          keys, none)  # fmt: skip
+    domain = np.uint64(PAD) + (np.uint64(block) << np.uint64(8))
+    hash_loop(nodes[:size], none, buffer, keys, tweak, domain)
 
 
 @compiled
@@ -154,8 +135,8 @@ def _grow(
         for level in range(sums.shape[1]):
             count = 1 << level
             right = min(count, size - count)
-            _hash(nodes, nodes[count:], right, tweak, np.uint64(RIGHT), keys, none)
-            _hash(nodes, nodes, count, tweak, np.uint64(LEFT), keys, none)
+            hash_loop(nodes[:right], none, nodes[count:], keys, tweak, np.uint64(RIGHT))
+            hash_loop(nodes[:count], none, nodes, keys, tweak, np.uint64(LEFT))
             for side in range(2):
                 x = y = np.uint64(0)
                 for j in range(count * side, count + right * side):
@@ -189,8 +170,8 @@ def _regrow(
         for level in range(sums.shape[1]):
             count = 1 << level
             right = min(count, size - count)
-            _hash(nodes, nodes[count:], right, tweak, np.uint64(RIGHT), keys, none)
-            _hash(nodes, nodes, count, tweak, np.uint64(LEFT), keys, none)
+            hash_loop(nodes[:right], none, nodes[count:], keys, tweak, np.uint64(RIGHT))
+            hash_loop(nodes[:count], none, nodes, keys, tweak, np.uint64(LEFT))
             known = code & (count - 1)  # the node on the path, whose children are not known
             side = 1 - ((code >> level) & 1)  # the path goes to the other side
             start = count * side
