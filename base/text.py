@@ -52,3 +52,21 @@ def first_names(names: Sequence[str], most: int = 20) -> str:
     left = len(names) - most
     shown = ", ".join(names[:most])
     return f"{shown} and {left:,} more" if left > 0 else shown
+
+
+def byte_count(count: int) -> str:
+    """A number of bytes for a person."""
+    amount = float(count)
+    for unit in ("B", "kB", "MB", "GB"):
+        if amount < 1000 or unit == "GB":
+            return f"{amount:.0f} {unit}" if unit == "B" else f"{amount:.1f} {unit}"
+        amount /= 1000
+    raise AssertionError
+
+
+def duration(seconds: float) -> str:
+    """A time for a person."""
+    if seconds < 60:
+        return f"{seconds:.1f} s" if seconds < 10 else f"{seconds:.0f} s"
+    minutes, rest = divmod(round(seconds), 60)
+    return f"{minutes} min {rest:02d} s"

@@ -57,39 +57,39 @@ COMMANDS = {
         "Check that a result satisfies what its job promises.",
     ),
     "inspect": (
-        "coterie.coordinator.cli.tables:inspect",
+        "coterie.onetable.commands.tables:inspect",
         "Show which columns of a table identify people.",
     ),
     "advise": (
-        "coterie.coordinator.cli.tables:advise",
+        "coterie.onetable.commands.tables:advise",
         "Propose the requirement for a table or a job.",
     ),
     "anonymise": (
-        "coterie.coordinator.cli.tables:anonymise",
+        "coterie.onetable.commands.tables:anonymise",
         "Make an anonymous release of one table.",
     ),
     "condense": (
-        "coterie.coordinator.cli.condense:condense",
+        "coterie.onetable.methods.condense.command:condense",
         "Keep sums of a stream of records, and release synthetic ones.",
     ),
     "perturb": (
-        "coterie.coordinator.cli.randomize:perturb",
+        "coterie.onetable.methods.perturb.command:perturb",
         "Add noise to a table, and measure what it really hides.",
     ),
     "reconstruct": (
-        "coterie.coordinator.cli.randomize:reconstruct",
+        "coterie.onetable.methods.perturb.command:reconstruct",
         "Estimate distributions before noise was added.",
     ),
     "hide-rules": (
-        "coterie.coordinator.cli.hide_rules:hide_rules",
+        "coterie.onetable.methods.hide_rules.command:hide_rules",
         "Make a table in which given rules are not found.",
     ),
     "attack": (
-        "coterie.coordinator.cli.tables:attack",
+        "coterie.onetable.commands.tables:attack",
         "Link a release with a table of known people.",
     ),
     "taxonomy": (
-        "coterie.coordinator.cli.tables:taxonomy",
+        "coterie.onetable.commands.tables:taxonomy",
         "Draw a taxonomy, or build one from a column.",
     ),
     "certs": ("coterie.coordinator.cli.certs:certs", "Make and check certificates for mTLS."),

@@ -41,7 +41,7 @@ from tests import ROOT
 _IMPORTED = """
     coterie.party.server coterie.party.operator.commands coterie.party.operator.state_commands coterie.coordinator.cli.run coterie.coordinator.cli.demo
     coterie.coordinator.cli.simulate coterie.coordinator.cli.doctor coterie.coordinator.cli.verify
-    coterie.coordinator.cli.tables coterie.coordinator.cli.certs pyarrow.dataset pyarrow.parquet
+    coterie.onetable.commands.tables coterie.coordinator.cli.certs pyarrow.dataset pyarrow.parquet
     pandas
 """  # the last, because Arrow imports it with the first array where it is installed
 # What a shell runs instead of a module: it has the module forked and ends with its exit code.

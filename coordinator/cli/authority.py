@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from coterie.coordinator.cli.options import JSON, print_result
+from coterie.base.options import JSON, print_result
 
 _DIR = click.option(
     "--dir",

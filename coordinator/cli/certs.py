@@ -12,8 +12,8 @@ from typing import Any
 
 import click
 
+from coterie.base.options import JSON, print_result
 from coterie.coordinator.cli import authority
-from coterie.coordinator.cli.options import JSON, print_result
 
 
 def _days(default: int) -> Callable[[Any], Any]:

@@ -12,7 +12,8 @@ from pathlib import Path
 import click
 
 from coterie.base.errors import UsageError
-from coterie.coordinator.cli.options import JSON, LIVE, print_result
+from coterie.base.options import JSON, print_result
+from coterie.coordinator.cli.options import LIVE
 
 
 @click.command()
@@ -52,8 +53,8 @@ def demo(
     on the loopback interface over mTLS, runs doctor and one job among them, and stops them.
     """
     from coterie.coordinator.demo import demo as work
-    from coterie.coordinator.results.folder import summary
     from coterie.coordinator.run.interrupts import Interrupts
+    from coterie.jobs.results.folder import summary
 
     def tell(text: str) -> None:
         if not as_json:

@@ -10,7 +10,8 @@ from pathlib import Path
 
 import click
 
-from coterie.coordinator.cli.options import IDENTITY, JOB, JSON
+from coterie.base.options import JSON
+from coterie.coordinator.cli.options import IDENTITY, JOB
 
 
 @click.command()

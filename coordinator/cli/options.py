@@ -2,29 +2,14 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
 
 import click
 
 from coterie.base.errors import UsageError
 
 JOB = click.argument("job", type=click.Path(path_type=Path))
-TABLE = click.argument("table", type=click.Path(path_type=Path))
-OUT = click.option(
-    "--out", required=True, type=click.Path(path_type=Path), help="Folder for the result."
-)
-FORCE = click.option("--force", is_flag=True, help="Replace an earlier result in that folder.")
-SPREADSHEET = click.option(
-    "--spreadsheet",
-    is_flag=True,
-    help="Also write release.spreadsheet.csv, in which no cell runs as a formula.",
-)
-JSON = click.option(
-    "--json", "as_json", is_flag=True, help="Print one JSON object, also for an error."
-)
 LIVE = click.option(
     "--live", is_flag=True, help="Serve a page that shows the job and becomes its report."
 )
@@ -43,10 +28,6 @@ IDENTITY = click.option(
     type=click.Path(path_type=Path),
     help="Folder with your NAME.crt, NAME.key and ca.crt.",
 )
-
-
-def print_result(value: Any, as_json: bool, lines: Callable[[], list[str]]) -> None:
-    click.echo(json.dumps(value) if as_json else "\n".join(lines()))
 
 
 def check_spreadsheet(wanted: bool, kind: str, whole: bool = True) -> None:

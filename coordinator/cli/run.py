@@ -12,19 +12,8 @@ from pathlib import Path
 import click
 
 from coterie.base.errors import UsageError
-from coterie.coordinator.cli.options import (
-    FORCE,
-    HEARTBEAT,
-    IDENTITY,
-    JOB,
-    JSON,
-    LIVE,
-    OUT,
-    SPREADSHEET,
-    check_spreadsheet,
-    print_result,
-    warn,
-)
+from coterie.base.options import FORCE, JSON, OUT, SPREADSHEET, print_result
+from coterie.coordinator.cli.options import HEARTBEAT, IDENTITY, JOB, LIVE, check_spreadsheet, warn
 
 
 @click.command()
@@ -66,14 +55,14 @@ def run(
     everywhere, and shows each party's progress. On the first failure, and on Ctrl-C, the job is
     cancelled at all parties.
     """
-    from coterie.coordinator.results.folder import result_folder, summary
-    from coterie.coordinator.results.report import REPORT
     from coterie.coordinator.run import live_page
     from coterie.coordinator.run.follower import Patience
     from coterie.coordinator.run.interrupts import Interrupts
     from coterie.coordinator.run.progress import Board
     from coterie.coordinator.run.run_job import detach_job, run_job
     from coterie.jobs.kinds.job_file import load_job
+    from coterie.jobs.results.folder import result_folder, summary
+    from coterie.jobs.results.report import REPORT
     from coterie.trust.identity import find_identity
 
     parsed = load_job(job)
@@ -128,8 +117,6 @@ def attach(
     JOB is its id, the beginning of it, its name, or the folder of its result. Ctrl-C ends this
     command and not the job.
     """
-    from coterie.coordinator.results.folder import continued_folder, summary
-    from coterie.coordinator.results.report import REPORT
     from coterie.coordinator.run import live_page
     from coterie.coordinator.run.collect import read_note
     from coterie.coordinator.run.follower import Patience
@@ -137,6 +124,8 @@ def attach(
     from coterie.coordinator.run.progress import Board
     from coterie.coordinator.run.run_job import attach_job
     from coterie.coordinator.run.runs import folder_of
+    from coterie.jobs.results.folder import continued_folder, summary
+    from coterie.jobs.results.report import REPORT
     from coterie.trust.identity import find_identity
 
     folder = folder_of(job)
@@ -181,12 +170,12 @@ def watch(
     command and not the job; the button of the page cancels the job. The result is collected by the
     command that runs the job, or by 'coterie attach'.
     """
-    from coterie.coordinator.results.report import REPORT
     from coterie.coordinator.run import live_page
     from coterie.coordinator.run.follower import Patience
     from coterie.coordinator.run.interrupts import Interrupts
     from coterie.coordinator.run.progress import Board
     from coterie.coordinator.run.watch import known_here, known_there, watch_job
+    from coterie.jobs.results.report import REPORT
     from coterie.trust.identity import find_identity
 
     who = find_identity(identity)
@@ -254,9 +243,9 @@ def fetch(job: str, identity: Path, wait: float, spreadsheet: bool, as_json: boo
     JOB is its id, the beginning of it, its name, or the run's --out. The result is the one that the
     run would have left.
     """
-    from coterie.coordinator.results.folder import continued_folder, summary
     from coterie.coordinator.run.collect import fetch_later
     from coterie.coordinator.run.runs import folder_of
+    from coterie.jobs.results.folder import continued_folder, summary
     from coterie.trust.identity import find_identity
 
     folder = folder_of(job)

@@ -10,16 +10,8 @@ from pathlib import Path
 
 import click
 
-from coterie.coordinator.cli.options import (
-    FORCE,
-    JOB,
-    JSON,
-    OUT,
-    SPREADSHEET,
-    check_spreadsheet,
-    print_result,
-    warn,
-)
+from coterie.base.options import FORCE, JSON, OUT, SPREADSHEET, print_result
+from coterie.coordinator.cli.options import JOB, check_spreadsheet, warn
 
 
 @click.command()
@@ -57,10 +49,10 @@ def simulate(
     Each party's table is the file that its `data` key names, relative to the job file. The result
     folder is what `coterie run` leaves, and DIR/parties/NAME has what each party would keep.
     """
-    from coterie.coordinator.results.folder import result_folder, summary
     from coterie.coordinator.run.progress import Board
     from coterie.coordinator.simulate.simulation import simulate as work
     from coterie.jobs.kinds.job_file import load_job
+    from coterie.jobs.results.folder import result_folder, summary
 
     parsed = load_job(job)
     check_spreadsheet(spreadsheet, parsed.kind, not deviations)

@@ -11,7 +11,7 @@ from pathlib import Path
 import click
 
 from coterie.base.errors import VerificationError
-from coterie.coordinator.cli.options import JSON, print_result
+from coterie.base.options import JSON, print_result
 
 
 @click.command()

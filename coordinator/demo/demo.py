@@ -29,8 +29,6 @@ from coterie.base.checks import line
 from coterie.base.errors import EnvironmentFaultError, UnreachableError, UsageError
 from coterie.coordinator.demo import population
 from coterie.coordinator.demo.ports import free_ports
-from coterie.coordinator.results.folder import result_folder
-from coterie.coordinator.results.report import REPORT
 from coterie.coordinator.results.verify import verify
 from coterie.coordinator.run import live_page
 from coterie.coordinator.run.doctor import examine
@@ -42,6 +40,8 @@ from coterie.coordinator.run.run_job import run_job
 from coterie.jobs.file.job import Job
 from coterie.jobs.kinds.job_file import load_job
 from coterie.jobs.kinds.registry import KINDS
+from coterie.jobs.results.folder import result_folder
+from coterie.jobs.results.report import REPORT
 from coterie.trust.certificates import create_authority, issue
 from coterie.trust.identity import find_identity
 

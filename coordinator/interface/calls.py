@@ -14,13 +14,13 @@ from typing import Any
 from coterie.base.errors import UsageError
 from coterie.coordinator.interface.jobs import Job
 from coterie.coordinator.interface.outcome import Outcome
-from coterie.coordinator.results.folder import result_folder
 from coterie.coordinator.results.verify import verify as check
 from coterie.coordinator.run.follower import Patience
 from coterie.coordinator.run.progress import Board
 from coterie.coordinator.run.run_job import run_job
 from coterie.coordinator.simulate.simulation import simulate as simulate_job
 from coterie.jobs.data.sources import Source
+from coterie.jobs.results.folder import result_folder
 from coterie.onetable.interface.frames import FrameSource
 from coterie.trust.identity import find_identity
 

@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.csv as pacsv
 
 from coterie.base.errors import UsageError
-from coterie.coordinator.results.report import REPORT
+from coterie.jobs.results.report import REPORT
 
 _HEIGHT = 640  # pixels of the report in a notebook
 

@@ -18,10 +18,10 @@ from coterie.base.errors import (
     RefusedError,
     UnreachableError,
 )
-from coterie.base.text import one_line
+from coterie.base.text import duration, one_line
 from coterie.coordinator.run.client import PartyClient
 from coterie.coordinator.run.interrupts import Check, never
-from coterie.coordinator.run.progress import Board, duration
+from coterie.coordinator.run.progress import Board
 from coterie.coordinator.run.suspension import Wakefulness
 from coterie.jobs.run.party_run import FINISH
 from coterie.protos import jobs_pb2 as pb

@@ -19,8 +19,9 @@ from pathlib import Path
 from typing import Any
 
 from coterie.base.errors import CancelledError
+from coterie.base.text import byte_count, duration
 from coterie.coordinator.run.interrupts import Check
-from coterie.coordinator.run.progress import Board, Facts, byte_count, duration
+from coterie.coordinator.run.progress import Board, Facts
 from coterie.jobs.pages.charts import chart, label
 from coterie.jobs.pages.markup import Content, Element, element, foreign
 from coterie.jobs.pages.page import table

@@ -17,7 +17,7 @@ from datetime import datetime
 from types import TracebackType
 from typing import Any
 
-from coterie.base.text import printable
+from coterie.base.text import byte_count, duration, printable
 
 _QUIET_SECONDS = 5.0
 _WIDEST = 28  # characters of a step's name, so that a line fits a narrow terminal
@@ -242,19 +242,3 @@ def _plain(line: Line, now: float) -> str:
     words = [rows and f"{rows} rows", rate, sent and f"sent {sent}"]
     words += [received and f"received {received}", left and f"{left} left"]
     return f"{phase:<12} {', '.join(word for word in words if word)}".rstrip()
-
-
-def byte_count(count: int) -> str:
-    amount = float(count)
-    for unit in ("B", "kB", "MB", "GB"):
-        if amount < 1000 or unit == "GB":
-            return f"{amount:.0f} {unit}" if unit == "B" else f"{amount:.1f} {unit}"
-        amount /= 1000
-    raise AssertionError
-
-
-def duration(seconds: float) -> str:
-    if seconds < 60:
-        return f"{seconds:.1f} s" if seconds < 10 else f"{seconds:.0f} s"
-    minutes, rest = divmod(round(seconds), 60)
-    return f"{minutes} min {rest:02d} s"

@@ -13,7 +13,6 @@ from typing import Any
 
 from coterie.anonymity.specialization.scores import SCALE
 from coterie.base.errors import PeerFaultError, UsageError
-from coterie.coordinator.results.folder import result_folder
 from coterie.coordinator.simulate.deviation.deviations import (
     Deviation,
     Watch,
@@ -25,6 +24,7 @@ from coterie.jobs.file.job import Job
 from coterie.jobs.kinds.integrate.job import IntegrateJob
 from coterie.jobs.kinds.integrate.kind import Integrate
 from coterie.jobs.kinds.kind import registered
+from coterie.jobs.results.folder import result_folder
 
 FILE = "deviation.json"
 

@@ -5,7 +5,8 @@ import sys
 
 import pytest
 
-from coterie.coordinator.run.progress import Board, byte_count, duration
+from coterie.base.text import byte_count, duration
+from coterie.coordinator.run.progress import Board
 
 
 class Clock:

@@ -6,9 +6,9 @@ import json
 import pytest
 
 from coterie.base.errors import DataError
-from coterie.coordinator.results.folder import summary
 from coterie.coordinator.simulate.simulation import simulate
 from coterie.jobs.kinds.job_file import load_job
+from coterie.jobs.results.folder import summary
 
 JOB = """\
 kind: intersect

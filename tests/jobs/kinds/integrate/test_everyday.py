@@ -13,13 +13,13 @@ from coterie.anonymity.table.columns import categorical_column, continuous_colum
 from coterie.anonymity.table.scales import DATE
 from coterie.anonymity.table.taxonomy import flat_taxonomy, taxonomy_of
 from coterie.base.errors import DataError, UsageError, VerificationError
-from coterie.coordinator.results.folder import summary
 from coterie.coordinator.results.verify import verify
 from coterie.coordinator.simulate.simulation import simulate
 from coterie.jobs.file.result_file import Claim
 from coterie.jobs.kinds.job_file import load_job, parse_job
 from coterie.jobs.kinds.registry import KINDS
 from coterie.jobs.pages.markup import element
+from coterie.jobs.results.folder import summary
 from tests.jobs.pages.reading import Reading
 
 N = 200

@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 from coterie.base.errors import CoterieError, DataError, UsageError, VerificationError
-from coterie.coordinator.results.folder import summary
 from coterie.coordinator.results.verify import lines, verify
 from coterie.jobs.file.result_file import Claim
 from coterie.jobs.kinds.job_file import load_job, parse_job
 from coterie.jobs.kinds.models.cluster import ClaimedClusters
 from coterie.jobs.kinds.registry import KINDS
+from coterie.jobs.results.folder import summary
 from tests.jobs.kinds.models.people import horizontal_job, run, write
 
 MIDDLES = np.array([[0.0, 0.0], [10.0, 1.0], [4.0, 12.0]])

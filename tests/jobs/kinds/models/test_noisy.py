@@ -8,13 +8,13 @@ import pytest
 from scipy.stats import kstest, laplace, norm
 
 from coterie.base.errors import DataError, UsageError, VerificationError
-from coterie.coordinator.results.folder import summary
 from coterie.coordinator.results.verify import verify
 from coterie.coordinator.simulate.simulation import simulate
 from coterie.jobs.file.result_file import Claim
 from coterie.jobs.kinds.job_file import load_job
 from coterie.jobs.kinds.models.noisy import REACH, ProductNoise, cluster_scales, product_queries
 from coterie.jobs.kinds.registry import KINDS
+from coterie.jobs.results.folder import summary
 from coterie.protocols.aggregates.noise import Noise, Query
 from coterie.protocols.messaging.memory import run_same
 from coterie.protocols.models.joint_products import in_steps, joint_sums

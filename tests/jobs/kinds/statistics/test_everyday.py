@@ -6,13 +6,13 @@ from collections import Counter
 import pytest
 
 from coterie.base.errors import DataError, UsageError
-from coterie.coordinator.results.folder import summary
 from coterie.coordinator.results.verify import verify
 from coterie.coordinator.simulate.simulation import simulate
 from coterie.jobs.file.result_file import Claim
 from coterie.jobs.kinds.job_file import load_job
 from coterie.jobs.kinds.registry import KINDS
 from coterie.jobs.pages.markup import element
+from coterie.jobs.results.folder import summary
 from tests.jobs.kinds.statistics.test_statistics import (
     ATTRIBUTES,
     N,

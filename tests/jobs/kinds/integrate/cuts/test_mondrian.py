@@ -7,11 +7,11 @@ import random
 import pytest
 
 from coterie.base.errors import CoterieError, VerificationError
-from coterie.coordinator.results.report import write_report
 from coterie.coordinator.results.verify import verify
 from coterie.coordinator.simulate.simulation import simulate
 from coterie.jobs.kinds.integrate.kind import INTEGRATE
 from coterie.jobs.kinds.job_file import load_job
+from coterie.jobs.results.report import write_report
 from coterie.onetable.methods.generalizing.run import anonymise_file
 from coterie.onetable.methods.reading import load_table_file
 

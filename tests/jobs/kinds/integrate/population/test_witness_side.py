@@ -7,7 +7,6 @@ from collections import Counter
 import pytest
 
 from coterie.base.errors import DataError, VerificationError
-from coterie.coordinator.results.folder import summary
 from coterie.coordinator.results.verify import verify
 from coterie.coordinator.simulate.simulation import simulate
 from coterie.jobs.file.result_file import Claim
@@ -15,6 +14,7 @@ from coterie.jobs.kinds.integrate.pages.report import report_release
 from coterie.jobs.kinds.job_file import load_job
 from coterie.jobs.kinds.registry import KINDS
 from coterie.jobs.pages.markup import element
+from coterie.jobs.results.folder import summary
 from tests.jobs.loans import SIGNS, WITNESSED, loan_folder, population, release, write_csv
 from tests.jobs.pages.reading import Reading
 from tests.papers.loans import JOB, SEX

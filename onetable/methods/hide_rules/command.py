@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from coterie.coordinator.cli.options import FORCE, JSON, OUT, SPREADSHEET, TABLE, print_result
+from coterie.base.options import FORCE, JSON, OUT, SPREADSHEET, TABLE, print_result
 
 
 @click.command("hide-rules")
@@ -21,11 +21,10 @@ def hide_rules(table: Path, out: Path, spreadsheet: bool, force: bool, as_json: 
     TABLE is a file with 'method: hide-rules', the thresholds of a search for rules, and the rules
     to hide.
     """
-    from coterie.coordinator.results.folder import result_folder
     from coterie.onetable.methods.hide_rules.keys import load_hide_file
     from coterie.onetable.methods.hide_rules.run import hide_file
+    from coterie.onetable.methods.results import write_release
 
     hidden = hide_file(load_hide_file(table))
-    with result_folder(out, force, spreadsheet):
-        hidden.write(out)
+    write_release(hidden, out, force, spreadsheet)
     print_result(hidden.result, as_json, lambda: hidden.lines(out))

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from coterie.coordinator.cli.options import FORCE, JSON, OUT, SPREADSHEET, TABLE, print_result
+from coterie.base.options import FORCE, JSON, OUT, SPREADSHEET, TABLE, print_result
 
 
 @click.command()
@@ -22,13 +22,12 @@ def perturb(table: Path, out: Path, spreadsheet: bool, force: bool, as_json: boo
     TABLE is a file with 'method: perturb'. The release is good for distributions: 'coterie
     reconstruct' estimates them from it.
     """
-    from coterie.coordinator.results.folder import result_folder
     from coterie.onetable.methods.perturb.keys import load_perturb_file
     from coterie.onetable.methods.perturb.run import perturb_file
+    from coterie.onetable.methods.results import write_release
 
     noisy = perturb_file(load_perturb_file(table))
-    with result_folder(out, force, spreadsheet):
-        noisy.write(out)
+    write_release(noisy, out, force, spreadsheet)
     print_result(noisy.result, as_json, lambda: noisy.lines(out))
 
 

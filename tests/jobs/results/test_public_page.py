@@ -11,9 +11,9 @@ import re
 import pytest
 import yaml
 
-from coterie.coordinator.results.report import PUBLIC, REPORT, write_report
-from coterie.coordinator.run.progress import byte_count
+from coterie.base.text import byte_count
 from coterie.jobs.kinds.registry import KINDS
+from coterie.jobs.results.report import PUBLIC, REPORT, write_report
 from tests.coordinator.support import coterie
 from tests.jobs.kinds.predict.kept import part
 from tests.jobs.pages.reading import Reading

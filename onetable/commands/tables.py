@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from coterie.base.errors import UsageError
-from coterie.coordinator.cli.options import FORCE, JSON, SPREADSHEET, TABLE, print_result
+from coterie.base.options import FORCE, JSON, SPREADSHEET, TABLE, print_result
 
 _ALPHA = click.option(
     "--alpha",
@@ -83,9 +83,9 @@ def anonymise(
     Nothing is written before the release is whole and has been audited.
     """
     from coterie.base.sizes import half_of_the_memory
-    from coterie.coordinator.results.folder import result_folder
     from coterie.onetable.methods.reading import load_table_file
     from coterie.onetable.methods.registry import table_method
+    from coterie.onetable.methods.results import write_release
     from coterie.onetable.released import choices
 
     out = out or Path(f"{table.stem}-anonymised")
@@ -104,8 +104,7 @@ def anonymise(
             click.echo(line)
     budget = half_of_the_memory() if memory is None else memory
     with table_method(file.method).release(file, budget, compute) as made:
-        with result_folder(out, force, spreadsheet):
-            made.write(out, parquet)
+        write_release(made, out, force, spreadsheet, parquet)
         print_result(made.result, as_json, lambda: made.lines(out))
 
 

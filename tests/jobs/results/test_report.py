@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from coterie.coordinator.results.report import PUBLIC, REPORT, write_report
+from coterie.jobs.results.report import PUBLIC, REPORT, write_report
 from tests.coordinator.support import coterie
 from tests.jobs.kinds.statistics.test_statistics import vertical_job
 from tests.jobs.loans import JOB_FILE, loan_folder

@@ -14,9 +14,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from coterie.base.errors import CoterieError, VerificationError
-from coterie.coordinator.results.registry import NothingVerifiedError, sort_of
-from coterie.coordinator.results.verify import verify
-from coterie.coordinator.run.progress import byte_count, duration
+from coterie.base.text import byte_count, duration
 from coterie.jobs.file.job import Job
 from coterie.jobs.file.result_file import Claim, read_claims
 from coterie.jobs.pages.markup import Content, element, explained, foreign, listed
@@ -32,6 +30,7 @@ from coterie.jobs.pages.page import (
     public_parts,
     table,
 )
+from coterie.jobs.results.sorts import JOB, NothingVerifiedError, ResultSort, verify
 
 REPORT, PUBLIC = "report.html", "public.html"
 _STEPS = 200  # whose seconds are shown
@@ -40,10 +39,9 @@ _FILES = 100  # whose digests are shown
 _HINT = ": --data names the table"  # of the command `verify`, for those who have the table
 
 
-def write_report(folder: Path) -> None:
+def write_report(folder: Path, sort: ResultSort = JOB) -> None:
     """Writes both pages into a result folder."""
-    opinion, result = judged(folder), read_claims(folder)
-    sort = sort_of(folder)
+    opinion, result = judged(folder, sort), read_claims(folder)
     try:
         parts = sort.report(folder, result)
     except CoterieError as error:  # a faulty result has a verdict and no pictures
@@ -58,10 +56,10 @@ def write_report(folder: Path) -> None:
     (folder / PUBLIC).write_text(public, encoding="utf-8")
 
 
-def judged(folder: Path) -> Opinion:
+def judged(folder: Path, sort: ResultSort) -> Opinion:
     """The verdict of `coterie verify`, as text for a page."""
     try:
-        found = verify(folder)
+        found = verify(folder, sort)
     except NothingVerifiedError as error:
         return Opinion("unchecked", "Nothing could be checked", [foreign(str(error), 500)])
     except VerificationError as error:

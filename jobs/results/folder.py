@@ -10,13 +10,13 @@ from pathlib import Path
 from typing import Any
 
 from coterie.base.errors import EnvironmentFaultError, UsageError
-from coterie.base.text import numbered
-from coterie.coordinator.results.report import PUBLIC, REPORT, write_report
-from coterie.coordinator.run.progress import byte_count, duration
+from coterie.base.text import byte_count, duration, numbered
 from coterie.jobs.data.released.spreadsheet import COPY, released_tables, write_copy
 from coterie.jobs.file.job import Job
 from coterie.jobs.file.result_file import RESULT, Claim
 from coterie.jobs.kinds.registry import KINDS
+from coterie.jobs.results.report import PUBLIC, REPORT, write_report
+from coterie.jobs.results.sorts import JOB, ResultSort
 from coterie.jobs.run.archive import FOLDER
 
 MANIFEST = "files.json"  # what Coterie wrote into a result folder
@@ -30,8 +30,10 @@ _OTHERS = (
 
 
 @contextlib.contextmanager
-def result_folder(out: Path, force: bool, spreadsheet: bool = False) -> Iterator[None]:
-    """The result folder of one job: inside, the job is run and its result written into `out`.
+def result_folder(
+    out: Path, force: bool, spreadsheet: bool = False, sort: ResultSort = JOB
+) -> Iterator[None]:
+    """The result folder of one job, or of one table: inside, the job is run and its result written into `out`.
 
     An earlier result is replaced only on request, and then completely: all files that Coterie wrote
     into the folder, by its list of files, are removed. Other files are never touched; a file at a
@@ -47,7 +49,7 @@ def result_folder(out: Path, force: bool, spreadsheet: bool = False) -> Iterator
         yield
         if spreadsheet:
             _copy(out)
-        _report(out)
+        _report(out, sort)
     finally:
         with contextlib.suppress(OSError):  # the job's own error says more
             written = sorted(_files(out) - others)
@@ -66,7 +68,7 @@ def continued_folder(out: Path, spreadsheet: bool = False) -> Iterator[None]:
         yield
         if spreadsheet:
             _copy(out)
-        _report(out)
+        _report(out, JOB)
     finally:
         with contextlib.suppress(OSError):
             written = sorted((_files(out) - before) | (earlier & _files(out)))
@@ -86,11 +88,11 @@ def _copy(out: Path) -> None:
             ) from None
 
 
-def _report(out: Path) -> None:
+def _report(out: Path, sort: ResultSort) -> None:
     """Writes the pages of a finished result; compared deviations have none."""
     if (out / RESULT).exists() and (out / FOLDER).is_dir():
         try:
-            write_report(out)
+            write_report(out, sort)
         except OSError as error:
             raise EnvironmentFaultError(
                 f"{out / REPORT}: {error.strerror}; the result itself is whole"

@@ -1,4 +1,7 @@
-"""The sorts of results: how each is known by the file kept in it, verified, and described on a page."""
+"""The sorts of results: how each is verified, and described on a page.
+
+That of jobs is here, and that of releases of one table is `onetable.methods.results`.
+"""
 
 from __future__ import annotations
 
@@ -8,15 +11,14 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from coterie.base.errors import UsageError, VerificationError
+from coterie.base.text import numbered
+from coterie.jobs.data.released.spreadsheet import formulas_in, released_tables
 from coterie.jobs.file.job import Job
 from coterie.jobs.file.result_file import Claim, read_claims
 from coterie.jobs.kinds.registry import KINDS
 from coterie.jobs.pages.markup import Content, element
 from coterie.jobs.pages.page import Part
 from coterie.jobs.run.archive import saved_job
-from coterie.onetable.methods.registry import method_of_result
-from coterie.onetable.methods.results import is_table_result, report_table, verify_table
-from coterie.onetable.released import PARQUET, RELEASE
 
 
 class NothingVerifiedError(VerificationError):
@@ -39,19 +41,6 @@ class ResultSort(Protocol):
     def verify(self, folder: Path, data: Path | None) -> dict[str, Any]: ...
     def report(self, folder: Path, result: Claim) -> list[Part]: ...
     def words(self, folder: Path) -> Words: ...
-
-
-class OfOneTable:
-    def verify(self, folder: Path, data: Path | None) -> dict[str, Any]:
-        return verify_table(folder, data)
-
-    def report(self, folder: Path, result: Claim) -> list[Part]:
-        return report_table(folder, result)
-
-    def words(self, folder: Path) -> Words:
-        method = method_of_result(folder)
-        files = (RELEASE, PARQUET, "sensitive", "noise.json")
-        return Words("one table", [method.about], method.title, method.about, files)
 
 
 class OfAJob:
@@ -87,13 +76,25 @@ class OfAJob:
             "A job of kind ", element("strong", job.kind), " of ", str(len(job.party_names)),
             " organisations. ", kind.about,
         ]  # fmt: skip
-        title = "An anonymous table" if RELEASE in kind.leaves else "A joint result"
+        title = "An anonymous table" if "release.csv" in kind.leaves else "A joint result"
         return Words(job.name, about, title, kind.about, kind.leaves, job)
 
 
-JOB, TABLE = OfAJob(), OfOneTable()
+JOB = OfAJob()
 
 
-def sort_of(folder: Path) -> ResultSort:
-    """By the file that is kept in a result folder: only that of a job names its kind."""
-    return TABLE if is_table_result(folder) else JOB
+def verify(folder: Path, sort: ResultSort, data: Path | None = None) -> dict[str, Any]:
+    """The checks that hold in a result folder, after the verdict in words.
+
+    `data` is the source of a release of one table, with which more can be checked.
+    """
+    found = sort.verify(folder, data)
+    formulas: dict[str, int] = {}
+    for path in released_tables(folder):
+        formulas |= formulas_in(path)
+    warnings = [
+        f"a spreadsheet would run {numbered(cells, 'cell')} of '{name}' as formulas; the option "
+        "--spreadsheet writes a copy of the release in which they are text"
+        for name, cells in formulas.items()
+    ]
+    return {**found, **({"formulas": formulas, "warnings": warnings} if formulas else {})}

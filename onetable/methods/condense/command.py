@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from coterie.base.errors import UsageError
-from coterie.coordinator.cli.options import FORCE, JSON, SPREADSHEET, TABLE, print_result
+from coterie.base.options import FORCE, JSON, SPREADSHEET, TABLE, print_result
 
 
 @click.command()
@@ -48,8 +48,8 @@ def condense(
     TABLE is a table file with 'method: condense'. Its data, or the lines of standard input, are
     added to the state, which has sums and no record; --out makes a release of synthetic records.
     """
-    from coterie.coordinator.results.folder import result_folder
     from coterie.onetable.methods.condense.stream import Stream, lines
+    from coterie.onetable.methods.results import write_release
 
     if release_only and (follow or out is None):
         raise UsageError("--release-only needs --out and cannot be combined with --follow")
@@ -65,8 +65,7 @@ def condense(
     told = lines(summary)
     if out is not None:
         release = stream.release()
-        with result_folder(out, force, spreadsheet):
-            release.write(out)
+        write_release(release, out, force, spreadsheet)
         summary["release"] = release.result
         told += release.lines(out)
     print_result(summary, as_json, lambda: told)

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from coterie.base.errors import UsageError
-from coterie.coordinator.results.folder import MANIFEST, continued_folder, result_folder
+from coterie.jobs.results.folder import MANIFEST, continued_folder, result_folder
 from tests.coordinator.support import coterie
 from tests.jobs.loans import JOB_FILE, loan_folder
 
