@@ -8,6 +8,7 @@ and only if these columns exist.
 from __future__ import annotations
 
 import contextlib
+import difflib
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
@@ -25,6 +26,12 @@ from coterie.jobs.data.require import require_columns
 from coterie.jobs.data.text_form import as_text, empty_to_null
 
 _CONNECT_SECONDS = 10
+_SHOWN = 12  # names of tables in an error
+_TABLES = (
+    "SELECT CASE WHEN table_schema IN ('main', 'public') THEN table_name "
+    "ELSE table_schema || '.' || table_name END FROM information_schema.tables "
+    "WHERE table_schema NOT IN ('information_schema', 'pg_catalog') ORDER BY 1"
+)
 
 
 def quoted(name: str) -> str:
@@ -67,12 +74,39 @@ def _complaints(source: object, kind: type[Exception], rows: bool = False) -> It
         raise DataError(f"{source}: {text}") from None
 
 
+def _no_table(source: object, table: str, tables: Sequence[str]) -> DataError:
+    """The error about a table that the database lacks; only the data's holder sees which it has."""
+    close = difflib.get_close_matches(table, tables, 1, cutoff=0.7)
+    listed = ", ".join(tables[:_SHOWN]) + (" and more" if len(tables) > _SHOWN else "")
+    hint = "; did you mean {value}?" if close else "; it has {value}" if tables else ""
+    what = f"no table '{table}'"
+    return DataError(
+        what + hint, file=str(source), value=close[0] if close else listed or None, bare=what
+    )
+
+
 # An opened query: a reader of its rows, and the function that turns a table of them into texts.
 Opened = tuple[pa.RecordBatchReader, Callable[[pa.Table], pa.Table]]
 
 
 class Database(ABC):
     """A source whose rows come from a query, as a whole or piece by piece."""
+
+    selection: Selection
+
+    @abstractmethod
+    def table_names(self) -> list[str]:
+        """The tables and views that may be selected from."""
+
+    def _check_table(self) -> None:
+        """Refuses a table that the database does not have; called after a query has failed."""
+        table = self.selection.table
+        if table is None:
+            return
+        known = self.table_names()
+        bare = {table, table.removeprefix("public."), table.removeprefix("main.")}
+        if not bare & set(known):
+            raise _no_table(self, table, known)
 
     @abstractmethod
     def _opened(self, columns: Sequence[str]) -> AbstractContextManager[Opened]:
@@ -127,9 +161,25 @@ class Sqlite(Database):
         with self._cursor() as (cursor, _):
             return [item[0] for item in cursor.description]
 
+    def table_names(self) -> list[str]:
+        listed = "SELECT name FROM sqlite_master WHERE type IN ('table', 'view') ORDER BY name"
+        with self._connected() as (cursor, _):
+            cursor.execute(listed)
+            return [str(name) for (name,) in cursor.fetchall() if not name.startswith("sqlite_")]
+
     @contextlib.contextmanager
     def _cursor(self) -> Iterator[tuple[Any, type[Exception]]]:
         """A cursor that describes the columns, and the driver's class of errors."""
+        with self._connected() as (cursor, error):
+            try:
+                cursor.execute(f"SELECT * FROM {self.selection.rows} LIMIT 0")  # noqa: S608
+            except error:
+                self._check_table()
+                raise
+            yield cursor, error
+
+    @contextlib.contextmanager
+    def _connected(self) -> Iterator[tuple[Any, type[Exception]]]:
         import adbc_driver_sqlite.dbapi as driver
 
         if not self.path.is_file():
@@ -140,7 +190,6 @@ class Sqlite(Database):
             driver.connect(uri) as connection,
             connection.cursor() as cursor,
         ):
-            cursor.execute(f"SELECT * FROM {self.selection.rows} LIMIT 0")  # noqa: S608
             yield cursor, driver.Error
 
     def _kinds(self, cursor: Any, columns: Sequence[str]) -> dict[str, set[str]]:
@@ -202,6 +251,20 @@ class DuckDb(Database):
     @contextlib.contextmanager
     def _rows(self) -> Iterator[tuple[Any, type[Exception]]]:
         """The selected rows, of which nothing is read yet, and the driver's class of errors."""
+        with self._connected() as (connection, error):
+            try:
+                rows = connection.sql(f"SELECT * FROM {self.selection.rows}")  # noqa: S608
+            except error:
+                self._check_table()
+                raise
+            yield rows, error
+
+    def table_names(self) -> list[str]:
+        with self._connected() as (connection, _):
+            return [str(name) for (name,) in connection.sql(_TABLES).fetchall()]
+
+    @contextlib.contextmanager
+    def _connected(self) -> Iterator[tuple[Any, type[Exception]]]:
         import duckdb
 
         if not self.path.is_file():
@@ -210,7 +273,7 @@ class DuckDb(Database):
             _complaints(self, duckdb.Error),
             duckdb.connect(str(self.path), read_only=True) as connection,
         ):
-            yield connection.sql(f"SELECT * FROM {self.selection.rows}"), duckdb.Error  # noqa: S608
+            yield connection, duckdb.Error
 
 
 @dataclass(frozen=True)
@@ -228,9 +291,39 @@ class PostgreSql(Database):
 
     @contextlib.contextmanager
     def _opened(self, columns: Sequence[str]) -> Iterator[Opened]:
+        columns = list(dict.fromkeys(columns))
+        with self._described() as (cursor, error):
+            require_columns(columns, [item[0] for item in cursor.description], str(self))
+            # The server converts to text, because Arrow does not have all of its types.
+            names = ", ".join(f"CAST({quoted(name)} AS text) AS {quoted(name)}" for name in columns)
+            with _complaints(self, error, rows=True):
+                cursor.execute(f"SELECT {names} FROM {self.selection.rows}")  # noqa: S608
+                yield cursor.fetch_record_batch(), lambda table: as_text(table, str(self))
+
+    def names(self) -> list[str]:
+        with self._described() as (cursor, _):
+            return [item[0] for item in cursor.description]
+
+    def table_names(self) -> list[str]:
+        with self._connected() as (cursor, _):
+            cursor.execute(_TABLES)
+            return [str(name) for (name,) in cursor.fetchall()]
+
+    @contextlib.contextmanager
+    def _described(self) -> Iterator[tuple[Any, type[Exception]]]:
+        """A cursor that describes the columns, and the driver's class of errors."""
+        with self._connected() as (cursor, error):
+            try:
+                cursor.execute(f"SELECT * FROM {self.selection.rows} LIMIT 0")  # noqa: S608
+            except error:
+                self._check_table()
+                raise
+            yield cursor, error
+
+    @contextlib.contextmanager
+    def _connected(self) -> Iterator[tuple[Any, type[Exception]]]:
         import adbc_driver_postgresql.dbapi as driver
 
-        columns = list(dict.fromkeys(columns))
         with (
             _complaints(self, driver.Error),
             # Each statement is a transaction of its own, so that the settings apply to later
@@ -241,25 +334,7 @@ class PostgreSql(Database):
             cursor.execute("SET default_transaction_read_only = on")
             cursor.execute("SET DateStyle = 'ISO, YMD'")
             cursor.execute("SET TimeZone = 'UTC'")
-            cursor.execute(f"SELECT * FROM {self.selection.rows} LIMIT 0")  # noqa: S608
-            require_columns(columns, [item[0] for item in cursor.description], str(self))
-            # The server converts to text, because Arrow does not have all of its types.
-            names = ", ".join(f"CAST({quoted(name)} AS text) AS {quoted(name)}" for name in columns)
-            with _complaints(self, driver.Error, rows=True):
-                cursor.execute(f"SELECT {names} FROM {self.selection.rows}")  # noqa: S608
-                yield cursor.fetch_record_batch(), lambda table: as_text(table, str(self))
-
-    def names(self) -> list[str]:
-        import adbc_driver_postgresql.dbapi as driver
-
-        with (
-            _complaints(self, driver.Error),
-            driver.connect(self._address(), autocommit=True) as connection,
-            connection.cursor() as cursor,
-        ):
-            cursor.execute("SET default_transaction_read_only = on")
-            cursor.execute(f"SELECT * FROM {self.selection.rows} LIMIT 0")  # noqa: S608
-            return [item[0] for item in cursor.description]
+            yield cursor, driver.Error
 
     def _address(self) -> str:
         """The address with a time limit, so that the party does not wait for a silent server."""

@@ -118,9 +118,9 @@ def test_a_query_can_only_read(people):
 def test_what_is_not_there_is_named(people):
     table = PostgreSql(people, Selection("bank.My people", None))
     assert "no column 'Nope'" in refusal(table, ["id", "Nope"])
-    assert 'relation "bank.nobody" does not exist' in refusal(
-        PostgreSql(people, Selection("bank.nobody", None))
-    )
+    said = refusal(PostgreSql(people, Selection("bank.nobody", None)))
+    assert "no table 'bank.nobody'; it has " in said
+    assert "bank.My people" in said
     wrong = people.rpartition("/")[0] + "/nothing"
     assert 'database "nothing" does not exist' in refusal(PostgreSql(wrong, Selection("t", None)))
 

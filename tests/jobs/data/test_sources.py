@@ -214,14 +214,30 @@ def test_sqlite_values_have_one_text_whatever_their_types(sqlite):
     }
 
 
+def test_a_missing_table_is_answered_with_those_that_there_are(tmp_path):
+    with duckdb.connect(str(tmp_path / "t.duckdb")) as made:
+        made.execute("CREATE TABLE people (ID text); CREATE SCHEMA old; CREATE VIEW old.v AS FROM people")
+    with sqlite3.connect(tmp_path / "t.db") as made:
+        made.execute("CREATE TABLE people (ID text)")
+        made.execute("CREATE VIEW current AS SELECT * FROM people")
+    for file, listed in (("duckdb: t.duckdb", "old.v, people"), ("sqlite: t.db", "current, people")):
+        for wrong, hint in (("zzz", f"it has '{listed}'"), ("poeple", "did you mean 'people'?")):
+            with pytest.raises(DataError) as caught:
+                source(f"{{{file}, table: {wrong}}}", tmp_path).names()
+            assert str(caught.value).endswith(f"no table '{wrong}'; {hint}")
+            assert "people" not in caught.value.message(rows=False)
+
+
 def test_sqlite_takes_a_query_and_refuses_what_is_not_there(sqlite):
     query = "{sqlite: t.db, query: 'SELECT ID AS Person FROM \"my people\" WHERE R > 1;'}"
     assert source(query, sqlite).read(["Person"]).to_pydict() == {"Person": ["01", "8"]}
     table = source("{sqlite: t.db, table: my people}", sqlite)
     assert "no column 'Nope'" in refusal(lambda: table.read(["Nope"]))
     assert "column 'X' holds binary values" in refusal(lambda: table.read(["X"]))
+    said = refusal(lambda: source("{sqlite: t.db, table: nobody}", sqlite).read(["ID"]))
+    assert said.endswith("no table 'nobody'; it has 'my people'")
     assert "no such table" in refusal(
-        lambda: source("{sqlite: t.db, table: nobody}", sqlite).read(["ID"])
+        lambda: source("{sqlite: t.db, query: SELECT * FROM nobody}", sqlite).read(["ID"])
     )
     assert "no such file" in refusal(
         lambda: source("{sqlite: none.db, table: t}", sqlite).read(["ID"])
