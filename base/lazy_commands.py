@@ -3,12 +3,29 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import click
 
 from coterie.base.registry import at_place
+
+Found = tuple[str | None, click.Command | None, list[str]]
+
+
+def resolved(
+    look: Callable[[click.Context, list[str]], Found],
+    known: Iterable[str],
+    ctx: click.Context,
+    args: list[str],
+) -> Found:
+    """The command that a group finds, or an error that names a similar one."""
+    try:
+        return look(ctx, args)
+    except click.UsageError as error:
+        close = difflib.get_close_matches(args[0].lower(), list(known), 1, cutoff=0.78)
+        hint = f"; did you mean '{close[0]}'?" if close else "."
+        raise click.UsageError(error.message.rstrip(".") + hint, ctx) from None
 
 
 class LazyCommands(click.Group):
@@ -27,16 +44,8 @@ class LazyCommands(click.Group):
         command: click.Command = at_place(self.places[name][0])
         return command
 
-    def resolve_command(
-        self, ctx: click.Context, args: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
-        """The command, or an error that names a similar one."""
-        try:
-            return super().resolve_command(ctx, args)
-        except click.UsageError as error:
-            close = difflib.get_close_matches(args[0].lower(), self.places, 1, cutoff=0.78)
-            known = f"; did you mean '{close[0]}'?" if close else ""
-            raise click.UsageError(error.message.rstrip(".") + (known or "."), ctx) from None
+    def resolve_command(self, ctx: click.Context, args: list[str]) -> Found:
+        return resolved(super().resolve_command, self.places, ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -22,6 +23,11 @@ SPREADSHEET = click.option(
 JSON = click.option(
     "--json", "as_json", is_flag=True, help="Print one JSON object, also for an error."
 )
+
+
+def names_of(text: str | None) -> list[str]:
+    """Names of columns, separated by commas; one with a comma stands in quotation marks."""
+    return [name.strip() for name in next(csv.reader([text]), [])] if text else []
 
 
 def print_result(value: Any, as_json: bool, lines: Callable[[], list[str]]) -> None:

@@ -33,6 +33,10 @@ COMMANDS = {
         "coterie.coordinator.cli.demo:demo",
         "Three organisations on this machine, from data to release.",
     ),
+    "init": (
+        "coterie.onetable.commands.init:init",
+        "Write a first table, job or party file from the data at hand.",
+    ),
     "simulate": (
         "coterie.coordinator.cli.simulate:simulate",
         "Run a job with every party in this process.",

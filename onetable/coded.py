@@ -10,6 +10,7 @@ people, too.
 
 from __future__ import annotations
 
+import math
 import os
 import re
 import tempfile
@@ -24,9 +25,11 @@ import pyarrow.compute as pc
 
 from coterie.anonymity.table.columns import code_type
 from coterie.anonymity.table.intervals import GAP
-from coterie.base.arrays import Array, Codes, Ints
+from coterie.anonymity.table.scales import DATE, DATETIME, NUMBER, PLAIN, Scale, Spelling
+from coterie.base.arrays import Array, Codes, Ints, Mask
 from coterie.base.errors import DataError
 from coterie.base.memory import give_back
+from coterie.jobs.data.scaled import spelling_of
 
 _SLICE = 1 << 20  # records that are counted together
 _TRIMMED = 32  # pieces after which freed memory goes back, where it is scarce
@@ -43,6 +46,7 @@ class CodedColumn:
     codes: Codes
     values: pa.Array
     missing: int
+    spelling: Spelling = PLAIN  # how the source writes numbers and dates
 
     @property
     def distinct(self) -> int:
@@ -59,17 +63,33 @@ class CodedColumn:
         known = self.values.filter(pc.not_equal(self.values, GAP))
         if not len(known):
             return "empty"
-        numbers = int(pc.sum(pc.match_substring_regex(known, _NUMBER)).as_py() or 0)
+        numbers = int(self._are_numbers(known).sum())
         if numbers == len(known):
             return "number"
-        if pc.all(pc.match_substring_regex(known, _DATE)).as_py():
+        if pc.all(pc.match_substring_regex(known, _DATE)).as_py() or self._spelt(DATETIME, known):
             return "date"
         return "mixed" if numbers * 2 >= len(known) else "text"
+
+    def _are_numbers(self, values: pa.Array) -> Mask:
+        """Which values are numbers as the source writes them."""
+        if self.spelling == PLAIN:
+            plain = pc.match_substring_regex(values, _NUMBER)
+            return np.asarray(plain.to_numpy(zero_copy_only=False), bool)
+        read = (NUMBER.read_as(value, self.spelling) for value in values.to_pylist())
+        return np.isfinite(np.fromiter(read, np.float64, len(values)))
+
+    def _spelt(self, scale: Scale, known: pa.Array) -> bool:
+        """Whether all values are of this scale in a form that the source declares."""
+        return bool(self.spelling.dates) and all(
+            math.isfinite(scale.read_as(value, self.spelling)) for value in known.to_pylist()
+        )
 
     @property
     def type_of_dates(self) -> str:
         """The `type` of a column of the kind `date`, as files write it."""
         known = self.values.filter(pc.not_equal(self.values, GAP))
+        if self.spelling.dates:
+            return "date" if self._spelt(DATE, known) else "datetime"
         return "datetime" if pc.max(pc.utf8_length(known)).as_py() > len("2020-01-31") else "date"
 
     def counts(self) -> Ints:
@@ -94,9 +114,8 @@ class CodedColumn:
         """Remarks that a person should read before the table is used."""
         found = []
         if self.kind == "mixed":
-            plain = pc.match_substring_regex(self.values, _NUMBER)
-            other = pc.and_(pc.invert(plain), pc.not_equal(self.values, GAP))
-            odd = np.flatnonzero(other.to_numpy(zero_copy_only=False))
+            gaps = pc.equal(self.values, GAP).to_numpy(zero_copy_only=False)
+            odd = np.flatnonzero(~self._are_numbers(self.values) & ~gaps)
             row = self._first_of(odd)
             value = self.values[int(self.codes[row])].as_py()
             what = "is not finite" if _NOT_FINITE.fullmatch(value) else "is not a number"
@@ -160,6 +179,7 @@ def coded_table(
             give_back()
         for column in growing:
             column.add(piece.column(column.name))
+            column.spelling = spelling_of(piece)
         if folder is None and sum(column.bytes for column in growing) > limit:
             folder = tempfile.TemporaryDirectory(prefix="coterie-", ignore_cleanup_errors=True)
             for at, column in enumerate(growing):
@@ -176,6 +196,7 @@ class _Growing:
         self.name, self.gap = name, gap
         self.values = pa.array([], pa.string())
         self.missing = 0
+        self.spelling = PLAIN
         self._waiting: list[pa.Array] = []  # texts that have no codes yet
         self._pieces: list[Codes] = []
         self._file: Path | None = None
@@ -228,4 +249,4 @@ class _Growing:
         else:
             kind = code_type(len(self.values))
             codes = np.concatenate([piece.astype(kind) for piece in self._pieces])
-        return CodedColumn(self.name, codes, self.values, self.missing)
+        return CodedColumn(self.name, codes, self.values, self.missing, self.spelling)

@@ -46,6 +46,17 @@ def other_kind(path: Path) -> str | None:
     return next((kind for mark, kind in _OTHER_FILES.items() if start.startswith(mark)), None)
 
 
+def is_text_in(path: Path, encoding: str) -> bool:
+    """Whether all bytes of a file are text in this encoding."""
+    try:
+        with path.open(encoding=encoding, newline="") as text:
+            while text.read(_READ):
+                pass
+    except UnicodeError:
+        return False
+    return True
+
+
 def guessed(path: Path) -> str:
     """The encoding that a file which is not UTF-8 probably has."""
     content = first_bytes(path, _READ)

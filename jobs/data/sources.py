@@ -180,7 +180,7 @@ class CsvFile:
     def check_header(self, columns: Sequence[str]) -> list[str]:
         """The header, which must have each of the columns once."""
         header = self.names()
-        require_columns(columns, header, str(self), self._other_delimiter(header))
+        require_columns(columns, header, str(self), self.other_delimiter(header))
         for column in columns:
             if header.count(column) > 1:
                 raise DataError(f"{self}: the header has the column '{column}' twice")
@@ -205,7 +205,7 @@ class CsvFile:
             raise DataError(f"{self}: the file is empty; it must begin with a header")
         return header
 
-    def _other_delimiter(self, header: Sequence[str]) -> str:
+    def other_delimiter(self, header: Sequence[str]) -> str:
         """The mark that probably divides the values, where the header looks like a single column."""
         if len(header) > 1:
             return ""

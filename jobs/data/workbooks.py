@@ -7,8 +7,9 @@ left out. The file is read as a whole; python-calamine, which reads it, is impor
 
 from __future__ import annotations
 
+import contextlib
 import datetime
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -47,24 +48,34 @@ class Workbook:
         arrays = [pa.array([_text(row[at]) for row in rows], pa.string()) for at in places]
         return pa.table(arrays, names=columns)
 
+    def sheets(self) -> list[str]:
+        """The names of all sheets."""
+        with self._opened() as book:
+            return list(book.sheet_names)
+
     def _rows(self) -> tuple[list[str], list[list[Any]]]:
         """The header, and the rows below it that have a value."""
+        with self._opened() as book:
+            rows = book.get_sheet_by_name(self._sheet_of(book.sheet_names)).to_python()
+        if not rows or not any(cell != "" for cell in rows[0]):
+            raise DataError(f"{self}: the sheet must begin with a row of column names")
+        header = [_text(cell) or "" for cell in rows[0]]
+        return header, [row for row in rows[1:] if any(cell != "" for cell in row)]
+
+    @contextlib.contextmanager
+    def _opened(self) -> Iterator[Any]:
         from python_calamine import CalamineError, CalamineWorkbook, PasswordError
 
         try:
             self.path.stat()  # a missing file has its own message
             with CalamineWorkbook.from_path(str(self.path)) as book:
-                rows = book.get_sheet_by_name(self._sheet_of(book.sheet_names)).to_python()
+                yield book
         except PasswordError:
             raise DataError(f"{self}: is protected by a password; save it without one") from None
         except OSError as error:
             raise DataError(f"{self}: {error.strerror or 'cannot be read'}") from None
         except CalamineError:
             raise DataError(f"{self}: not a spreadsheet file, or a damaged one") from None
-        if not rows or not any(cell != "" for cell in rows[0]):
-            raise DataError(f"{self}: the sheet must begin with a row of column names")
-        header = [_text(cell) or "" for cell in rows[0]]
-        return header, [row for row in rows[1:] if any(cell != "" for cell in row)]
 
     def _sheet_of(self, sheets: Sequence[str]) -> str:
         if self.sheet is None and len(sheets) == 1:

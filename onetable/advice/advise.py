@@ -19,18 +19,18 @@ import pyarrow as pa
 
 from coterie.anonymity.models.options import OPTIONS
 from coterie.anonymity.specialization.specialize import Requirement
-from coterie.anonymity.table.columns import Column, categorical_column, continuous_column
 from coterie.anonymity.table.table import Labels, Table
 from coterie.base.errors import DataError, UsageError
 from coterie.jobs.data.batches import batches, column_names
-from coterie.jobs.data.filtered import source_of
 from coterie.jobs.data.require import require_columns
-from coterie.jobs.data.sources import file_source
+from coterie.jobs.data.sources import Source, file_source
 from coterie.jobs.file.document import Node, read_document, read_text
 from coterie.jobs.file.result_file import read_claims
 from coterie.jobs.kinds.identify.verify_sets import read_sets
+from coterie.jobs.kinds.integrate.cuts.keys import SPECIALIZE
 from coterie.jobs.kinds.integrate.job import IntegrateJob
 from coterie.jobs.kinds.job_file import load_job
+from coterie.onetable.advice.joined import column_of_job, joined_tables
 from coterie.onetable.advice.proposal import written
 from coterie.onetable.advice.suggestion import (
     Case,
@@ -41,7 +41,7 @@ from coterie.onetable.advice.suggestion import (
     answer,
     suggest,
 )
-from coterie.onetable.coded import coded_table
+from coterie.onetable.coded import CodedTable, coded_table
 from coterie.onetable.methods.reading import load_table_file, parse_table_file
 from coterie.onetable.methods.registry import table_method
 from coterie.onetable.table_file import TableFile
@@ -91,9 +91,19 @@ def _for_data(path: Path, wishes: Wishes, out: Path | None) -> dict[str, Any]:
     return _checked_table(case, plan, text, folder, wishes.class_name)
 
 
+def advise_source(source: Source, data: str, wishes: Wishes, folder: Path) -> dict[str, Any]:
+    """The proposal for a source; `data` is the key of this name as a table file in `folder` has it."""
+    case, plan, text = _proposed_for(source, data, wishes)
+    return _checked_table(case, plan, text, folder, wishes.class_name)
+
+
 def _proposed(path: Path, wishes: Wishes, out: Path | None) -> tuple[Case, Suggestion, str]:
     """What is proposed for a data file, and the text of its table file."""
-    source = file_source(path)
+    place = path if out is None else _relative(path, out.parent)
+    return _proposed_for(file_source(path), written(str(place)), wishes)
+
+
+def _proposed_for(source: Source, data: str, wishes: Wishes) -> tuple[Case, Suggestion, str]:
     names = column_names(source)
     chosen = [*wishes.sensitive, *wishes.identifiers, *filter(None, [wishes.class_name])]
     chosen += wishes.qid
@@ -114,8 +124,7 @@ def _proposed(path: Path, wishes: Wishes, out: Path | None) -> tuple[Case, Sugge
     flat = {n for n in candidates if table.column(n).kind not in ("number", "date")}
     case = Case(table, candidates, {}, list(wishes.sensitive), flat, bound=_bound(wishes.sensitive))
     plan = suggest(case, wishes)
-    place = path if out is None else _relative(path, out.parent)
-    lines = [f"data: {written(str(place))}"]
+    lines = [f"data: {data}"]
     if identifiers:
         comment = "a different value in every record: left out"
         lines.append(f"id: [{', '.join(map(written, identifiers))}]  # {comment}")
@@ -207,7 +216,39 @@ def _for_job(path: Path, text: str, wishes: Wishes) -> dict[str, Any]:
     job = load_job(path)
     if not isinstance(job, IntegrateJob):
         raise UsageError(f"{path}: a job of kind '{job.kind}' has no requirement to advise on")
-    joined = _joined(job, path.parent)
+    case, joined = _case_of_job(job, path, text)
+    plan = suggest(case, wishes)
+    node = read_document(text, str(path)).required("requirement")
+    proposed = _replaced(text, node, plan.lines(case.bound, True))
+
+    def prepared() -> tuple[Table, Sequence[Requirement]]:
+        needs = [Requirement(qid, plan.k) for qid in plan.qids]
+        used = {name for qid in plan.qids for name in qid}
+        columns = [
+            column_of_job(attribute, joined[attribute.name], str(path))
+            for attribute in job.attributes
+            if attribute.name in used
+        ]
+        labels = {}
+        if job.class_name is not None:
+            assert isinstance(case.table, CodedTable)  # noqa: S101
+            column = case.table.column(job.class_name)
+            labels[job.class_name] = Labels(column.codes, tuple(column.values.to_pylist()))
+        return Table(tuple(columns), labels), needs
+
+    if job.method == SPECIALIZE:  # a cut of a few people is never far below k
+        add_cliffs(case, prepared, job.class_name)
+    return answer(case, plan, proposed)
+
+
+def proposed_for_job(job: IntegrateJob, path: Path, text: str, wishes: Wishes) -> Suggestion:
+    """What is proposed for a job whose tables are at hand; `path` is the place of the job file."""
+    return suggest(_case_of_job(job, path, text)[0], wishes)
+
+
+def _case_of_job(job: IntegrateJob, path: Path, text: str) -> tuple[Case, pa.Table]:
+    """What advice on a job rests on, and the parties' joined table."""
+    joined = joined_tables(job, path.parent)
     names = [name for name in joined.column_names if name not in job.matching.columns]
     table = coded_table([joined.select(names)], names, str(path))
     sensitive = list(dict.fromkeys(n for r in job.requirements for n in r.sensitive_columns))
@@ -215,45 +256,18 @@ def _for_job(path: Path, text: str, wishes: Wishes) -> dict[str, Any]:
         a.name
         for a in job.attributes
         if a.name not in sensitive
-        and (a.taxonomy or a.limits or table.column(a.name).kind == "number")
+        and (a.taxonomy or a.limits or a.flat or a.type or table.column(a.name).kind == "number")
     ]
-    document = read_document(text, str(path))
     case = Case(
         table,
         candidates,
         {a.name: a.taxonomy for a in job.attributes if a.taxonomy is not None},
         sensitive,
+        {a.name for a in job.attributes if a.flat},
         present=job.requirements,
-        bound=_bound_of(document.required("requirement"), sensitive, text),
+        bound=_bound_of(read_document(text, str(path)).required("requirement"), sensitive, text),
     )
-    plan = suggest(case, wishes)
-    proposed = _replaced(text, document.required("requirement"), plan.lines(case.bound, True))
-
-    def prepared() -> tuple[Table, Sequence[Requirement]]:
-        needs = [Requirement(qid, plan.k) for qid in plan.qids]
-        columns: list[Column] = []
-        used = {name for qid in plan.qids for name in qid}
-        for attribute in job.attributes:
-            if attribute.name in used and attribute.taxonomy is not None:
-                columns.append(
-                    categorical_column(
-                        attribute.name, joined[attribute.name], attribute.taxonomy, str(path)
-                    )
-                )
-            elif attribute.name in used:
-                columns.append(
-                    continuous_column(
-                        attribute.name, joined[attribute.name], attribute.limits, str(path)
-                    )
-                )
-        labels = {}
-        if job.class_name is not None:
-            column = table.column(job.class_name)
-            labels[job.class_name] = Labels(column.codes, tuple(column.values.to_pylist()))
-        return Table(tuple(columns), labels), needs
-
-    add_cliffs(case, prepared, job.class_name)
-    return answer(case, plan, proposed)
+    return case, joined
 
 
 def _for_identified(path: Path, text: str, wishes: Wishes, folder: Path) -> dict[str, Any]:
@@ -292,25 +306,6 @@ def _for_identified(path: Path, text: str, wishes: Wishes, folder: Path) -> dict
             )
     proposed = _replaced(text, document.required("requirement"), plan.lines(case.bound, True))
     return answer(case, plan, proposed)
-
-
-def _joined(job: IntegrateJob, folder: Path) -> pa.Table:
-    """The parties' tables, joined on equal identifiers; the first holder's class."""
-    ids = list(job.matching.columns)
-    found: pa.Table | None = None
-    for party in job.parties:
-        source = source_of(party, folder)
-        own = [attribute.name for attribute in job.of_party(party.name)]
-        if job.class_name in column_names(source) and (
-            found is None or job.class_name not in found.column_names
-        ):
-            own.append(job.class_name or "")
-        table = source.read([*ids, *own])
-        found = table if found is None else found.join(table, ids, join_type="inner")
-    assert found is not None  # noqa: S101
-    if not found.num_rows:
-        raise DataError(f"{folder}: the parties' tables have no identifier in common")
-    return found
 
 
 def _bound(sensitive: Sequence[str]) -> str:

@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from coterie.base.errors import UsageError
-from coterie.base.options import FORCE, JSON, SPREADSHEET, TABLE, print_result
+from coterie.base.options import FORCE, JSON, SPREADSHEET, TABLE, names_of, print_result
 
 _ALPHA = click.option(
     "--alpha",
@@ -99,20 +99,13 @@ def anonymise(
         from coterie.onetable.advice.advise import proposed_table
         from coterie.onetable.advice.suggestion import Wishes
 
-        file = proposed_table(table, Wishes(qid=tuple(dict.fromkeys(_names(qid))), k=k))
+        file = proposed_table(table, Wishes(qid=tuple(dict.fromkeys(names_of(qid))), k=k))
         for line in () if as_json else choices(file):
             click.echo(line)
     budget = half_of_the_memory() if memory is None else memory
     with table_method(file.method).release(file, budget, compute) as made:
         write_release(made, out, force, spreadsheet, parquet)
         print_result(made.result, as_json, lambda: made.lines(out))
-
-
-def _names(text: str | None) -> list[str]:
-    """Names of columns, separated by commas; one with a comma stands in quotation marks."""
-    import csv
-
-    return [name.strip() for name in next(csv.reader([text]), [])] if text else []
 
 
 @click.command()
@@ -172,7 +165,7 @@ def inspect(
     from coterie.onetable.inspection.settings import Settings, read_mask
 
     settings = Settings(mask=read_mask(mask) if mask else None, **given)
-    found = inspect_path(table, _names(columns), settings)
+    found = inspect_path(table, names_of(columns), settings)
     if page is not None:
         page.write_text(inspection_page(found, str(table)), encoding="utf-8")
     print_result(found, as_json, lambda: lines(found))
@@ -275,7 +268,7 @@ def attack(
     from coterie.onetable.attack.attack import lines
     from coterie.onetable.attack.page import attack_page
 
-    result = work(folder, known, _names(columns))
+    result = work(folder, known, names_of(columns))
     if page is not None:
         page.write_text(attack_page(result, str(folder), str(known)), encoding="utf-8")
     print_result(result, as_json, lambda: lines(result))

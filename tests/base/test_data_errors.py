@@ -182,6 +182,8 @@ COMPOSED = {
     ("jobs/data/workbooks.py", "what"),  # one of two fixed texts
     ("jobs/data/workbooks.py", "error.strerror or 'cannot be read'"),
     ("jobs/data/sources.py", "bare"),
+    ("jobs/data/databases.py", "what"),  # the table that the party file names
+    ("jobs/data/databases.py", "hint"),  # one of three fixed texts
     ("jobs/data/databases.py", "text"),  # of a driver before it has read a row
     ("jobs/matching/identifiers.py", "complaint"),
 }

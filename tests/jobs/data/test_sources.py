@@ -216,11 +216,16 @@ def test_sqlite_values_have_one_text_whatever_their_types(sqlite):
 
 def test_a_missing_table_is_answered_with_those_that_there_are(tmp_path):
     with duckdb.connect(str(tmp_path / "t.duckdb")) as made:
-        made.execute("CREATE TABLE people (ID text); CREATE SCHEMA old; CREATE VIEW old.v AS FROM people")
+        made.execute(
+            "CREATE TABLE people (ID text); CREATE SCHEMA old; CREATE VIEW old.v AS FROM people"
+        )
     with sqlite3.connect(tmp_path / "t.db") as made:
         made.execute("CREATE TABLE people (ID text)")
         made.execute("CREATE VIEW current AS SELECT * FROM people")
-    for file, listed in (("duckdb: t.duckdb", "old.v, people"), ("sqlite: t.db", "current, people")):
+    for file, listed in (
+        ("duckdb: t.duckdb", "old.v, people"),
+        ("sqlite: t.db", "current, people"),
+    ):
         for wrong, hint in (("zzz", f"it has '{listed}'"), ("poeple", "did you mean 'people'?")):
             with pytest.raises(DataError) as caught:
                 source(f"{{{file}, table: {wrong}}}", tmp_path).names()

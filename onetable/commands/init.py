@@ -1,0 +1,340 @@
+"""`coterie init table|job|party`: arguments, questions and output.
+
+Where the input is a terminal, whatever the command line leaves open is asked, with the guess as the
+answer for an empty line; otherwise the guess is taken.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from coterie.base.addresses import port_of
+from coterie.base.errors import UsageError
+from coterie.base.lazy_commands import resolved
+from coterie.base.names import RULE, is_name
+from coterie.base.options import JSON, names_of, print_result
+
+if TYPE_CHECKING:
+    from coterie.onetable.starting.look import Looked
+
+_DATA = click.argument("data", required=False)
+_SHEET = click.option("--table", metavar="NAME", help="The table of a database, or the sheet.")
+_ID = click.option(
+    "--id", "identifier", metavar="A,B,...", help="The columns that identify people."
+)
+_CLASS = click.option("--class", "class_name", metavar="NAME", help="The column of the class.")
+_POPULATION = click.option(
+    "--population", type=click.IntRange(1), help="People that the table is drawn from."
+)
+_FORCE = click.option("--force", is_flag=True, help="Replace the file if it exists.")
+
+
+def _out(default: str) -> Callable[[Any], Any]:
+    return click.option(
+        "--out",
+        type=click.Path(path_type=Path),
+        default=Path(default),
+        show_default=True,
+        help="The file to write.",
+    )
+
+
+class _Init(click.Group):
+    """The group, which answers DATA in the place of a command by what could be meant."""
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        first = args[0]
+        if first not in self.commands and ("=" in first or Path(first).exists() or "://" in first):
+            raise UsageError(
+                f"say what to write about it: coterie init table {first}, or coterie init party "
+                f"{first}, or coterie init job NAME={first} NAME=OTHER"
+            )
+        return resolved(super().resolve_command, self.commands, ctx, args)
+
+
+@click.group(cls=_Init)
+def init() -> None:
+    """Write a first table, job or party file from the data at hand.
+
+    Every line of the file is explained. DATA is a CSV, Parquet or spreadsheet file, a SQLite or
+    DuckDB database, or the address of a PostgreSQL database. At a terminal, what the command line
+    leaves open is asked.
+    """
+
+
+@init.command()
+@_DATA
+@_SHEET
+@click.option("--qid", metavar="A,B,...", help="The columns by which people could be found.")
+@click.option("--k", type=click.IntRange(1), help="At least this many records share their values.")
+@_ID
+@_CLASS
+@click.option("--sensitive", multiple=True, metavar="NAME", help="A column to protect; repeatable.")
+@_POPULATION
+@_out("table.yaml")
+@_FORCE
+@JSON
+def table(
+    data: str | None,
+    table: str | None,
+    qid: str | None,
+    k: int | None,
+    identifier: str | None,
+    class_name: str | None,
+    sensitive: tuple[str, ...],
+    population: int | None,
+    out: Path,
+    force: bool,
+    as_json: bool,
+) -> None:
+    """Write a table file for 'coterie anonymise', as 'coterie advise' proposes."""
+    from coterie.onetable.advice.suggestion import Wishes
+    from coterie.onetable.starting.look import roles
+    from coterie.onetable.starting.table_text import table_text
+
+    _check_free(out, force)
+    looked = _looked(data, table, "The table: a file or the address of a database")
+    asked = _asks() and qid is None
+    if asked:
+        usable = [column.name for column in roles(looked, names_of(identifier)).usable]
+        qid = _ask("Columns that a stranger could know", ",".join(usable))
+        sensitive = sensitive or tuple(names_of(_ask("Columns to protect, such as a disease", "")))
+        wanted = _ask("People who should be equal at least (k); empty: as advised", "")
+        k = k or (_number(wanted) if wanted else None)
+    chosen = [n for n in names_of(qid) if n not in (*sensitive, class_name, *names_of(identifier))]
+    wishes = Wishes(
+        population=population,
+        sensitive=sensitive,
+        class_name=class_name,
+        identifiers=tuple(names_of(identifier)),
+        qid=tuple(dict.fromkeys(chosen if asked else names_of(qid))),
+        k=k,
+    )
+    text, _ = table_text(looked, wishes, out)
+    _write(out, text, as_json, f"coterie anonymise {out}")
+
+
+@init.command()
+@click.argument("parties", nargs=-1, metavar="[NAME=DATA]...")
+@click.option(
+    "--address", "addresses", multiple=True, metavar="NAME=HOST:PORT", help="A party's server."
+)
+@click.option("--name", help="The job's name.  [default: the parties' names]")
+@_ID
+@_CLASS
+@_POPULATION
+@_out("job.yaml")
+@_FORCE
+@JSON
+def job(
+    parties: tuple[str, ...],
+    addresses: tuple[str, ...],
+    name: str | None,
+    identifier: str | None,
+    class_name: str | None,
+    population: int | None,
+    out: Path,
+    force: bool,
+    as_json: bool,
+) -> None:
+    """Write a job file of kind integrate, from a table of each party or one that looks like it.
+
+    A party is NAME=DATA; a table of a database or a sheet is NAME=DATA#TABLE.
+    """
+    from coterie.onetable.advice.suggestion import Wishes
+    from coterie.onetable.starting.job_text import JobPlan, job_text
+    from coterie.onetable.starting.look import common_id, look
+
+    _check_free(out, force)
+    given = _pairs(parties, "NAME=DATA")
+    while _asks() and len(given) < 2:
+        given |= _pairs([_ask(f"Party {len(given) + 1}, as NAME=FILE", None)], "NAME=DATA")
+    tables = {party: look(*_with_table(place)) for party, place in given.items()}
+    known = _pairs(addresses, "NAME=HOST:PORT")
+    if stray := [party for party in known if party not in tables]:
+        raise UsageError(f"--address {stray[0]}: is no party of the job")
+    if _asks():
+        for party in tables:
+            if party not in known and (place := _ask(f"Address of the server of {party}", "")):
+                known[party] = place
+        if identifier is None and len(tables) > 1:
+            identifier = _ask("Column that identifies people", common_id(list(tables.values())))
+    _check_addresses(known)
+    plan = JobPlan(
+        tables,
+        known,
+        tuple(names_of(identifier)),
+        class_name,
+        name or "-".join(tables),
+        Wishes(population=population),
+    )
+    _write(out, job_text(plan, out), as_json, f"coterie simulate {out} --out try")
+
+
+@init.command()
+@_DATA
+@_SHEET
+@click.option("--name", help="This organisation, as in its certificate.")
+@click.option(
+    "--peer", "peers", multiple=True, metavar="NAME=HOST:PORT", help="A partner; repeatable."
+)
+@click.option(
+    "--coordinator",
+    "coordinators",
+    multiple=True,
+    metavar="NAME",
+    help="Who may propose jobs, by certificate; repeatable.",
+)
+@click.option("--listen", default="0.0.0.0:7000", show_default=True, help="Where to listen.")
+@click.option(
+    "--certificates",
+    type=click.Path(path_type=Path),
+    help="Folder of NAME.crt, NAME.key and ca.crt.  [default: the folder of --out]",
+)
+@_ID
+@_CLASS
+@_POPULATION
+@_out("party.yaml")
+@_FORCE
+@JSON
+def party(
+    data: str | None,
+    table: str | None,
+    name: str | None,
+    peers: tuple[str, ...],
+    coordinators: tuple[str, ...],
+    listen: str,
+    certificates: Path | None,
+    identifier: str | None,
+    class_name: str | None,
+    population: int | None,
+    out: Path,
+    force: bool,
+    as_json: bool,
+) -> None:
+    """Write a party file: the server of one organisation, and a policy of what may leave."""
+    from coterie.onetable.advice.suggestion import Wishes
+    from coterie.onetable.starting.look import candidates_for_id
+    from coterie.onetable.starting.party_text import PartyPlan, party_text
+    from coterie.onetable.starting.place import relative
+
+    _check_free(out, force)
+    looked = _looked(data, table, "The table: a file or the address of a database")
+    if name is None:
+        if not _asks():
+            raise UsageError("--name is missing: this organisation, as in its certificate")
+        name = _ask("This organisation, as in its certificate", None)
+    partners = _pairs(peers, "NAME=HOST:PORT")
+    if _asks():
+        while not peers and (more := _ask("A partner, as NAME=HOST:PORT; empty: no other", "")):
+            partners |= _pairs([more], "NAME=HOST:PORT")
+        if not coordinators:
+            coordinators = tuple(names_of(_ask("Who may propose jobs", "analyst")))
+        if identifier is None:
+            guess = ",".join(candidates_for_id(looked)[:1])
+            identifier = _ask("Column that identifies people", guess)
+    _check_addresses(partners)
+    _check_names([name, *partners, *coordinators])
+    folder = out.parent if certificates is None else certificates
+    plan = PartyPlan(
+        looked,
+        name,
+        partners,
+        coordinators or ("analyst",),
+        tuple(names_of(identifier)),
+        class_name,
+        listen,
+        Path(relative(folder, out.parent)),
+        Wishes(population=population),
+    )
+    steps = [] if (folder / f"{name}.crt").exists() else [_certificate(name, folder)]
+    _write(out, party_text(plan, out), as_json, *steps, f"coterie party check {out}")
+
+
+def _certificate(name: str, folder: Path) -> str:
+    return f"coterie certs request {name} --out {folder}"
+
+
+def _looked(data: str | None, table: str | None, question: str) -> Looked:
+    """The table that is named, or asked for; so is one of several tables."""
+    from coterie.onetable.starting.look import look
+    from coterie.onetable.starting.place import tables_at
+
+    if data is None:
+        if not _asks():
+            raise UsageError("DATA is missing: name a file, or the address of a database")
+        data = _ask(question, None)
+    if table is None and _asks() and len(tables := tables_at(data)) > 1:
+        table = _ask(f"Which of {', '.join(tables)}", tables[0])
+    found = look(data, table)
+    if _asks():
+        click.echo(f"{data}: {found.described()}: {', '.join(found.names)}")
+    return found
+
+
+def _with_table(place: str) -> tuple[str, str | None]:
+    """DATA#TABLE, where no file has that name."""
+    where, mark, table = place.rpartition("#")
+    return (where, table) if mark and not Path(place).exists() else (place, None)
+
+
+def _asks() -> bool:
+    return sys.stdin.isatty()
+
+
+def _ask(question: str, default: str | None) -> str:
+    return str(
+        click.prompt(question, default=default, show_default=bool(default), err=True)
+    ).strip()
+
+
+def _number(text: str) -> int:
+    if not text.isdecimal() or int(text) < 1:
+        raise UsageError(f"k must be a whole number of at least 1, not '{text}'")
+    return int(text)
+
+
+def _pairs(texts: Sequence[str], form: str) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for text in texts:
+        name, mark, value = text.partition("=")
+        if not mark or not name or not value:
+            raise UsageError(f"'{text}' is not of the form {form}")
+        if name in found:
+            raise UsageError(f"'{name}' is named twice")
+        found[name] = value
+    _check_names(list(found))
+    return found
+
+
+def _check_names(names: Sequence[str]) -> None:
+    if wrong := [name for name in names if not is_name(name)]:
+        raise UsageError(f"'{wrong[0]}' is not a name: {RULE}")
+
+
+def _check_addresses(known: dict[str, str]) -> None:
+    if wrong := [place for place in known.values() if port_of(place) is None]:
+        raise UsageError(f"'{wrong[0]}' is not HOST:PORT, such as bank.example:7000")
+
+
+def _check_free(out: Path, force: bool) -> None:
+    if out.exists() and not force:
+        raise UsageError(f"{out}: exists already; choose another --out, or replace it with --force")
+
+
+def _write(out: Path, text: str, as_json: bool, *steps: str) -> None:
+    """Writes the file, and says what to do next."""
+    out.parent.mkdir(parents=True, exist_ok=True)
+    out.write_text(text, encoding="utf-8")
+    print_result(
+        {"out": str(out), "next": list(steps)},
+        as_json,
+        lambda: [f"written: {out}", *(f"next: {step}" for step in steps)],
+    )

@@ -1,0 +1,1 @@
+"""`coterie init`: a first table, job or party file about the data at hand."""
