@@ -67,7 +67,7 @@ MUTANTS = [
     mutant(
         "classes that only other records have",
         "protocols/integration/class_labels.py",
-        "occurring = np.unique(labels.codes)",
+        "occurring = distinct(labels.codes)",
         "occurring = np.arange(len(labels.values))",
         view("what_all_are_told_before_the_first_round", "bob"),
         view("what_all_are_told_before_the_first_round", "cat"),

@@ -12,7 +12,7 @@ from coterie.onetable.methods.generalizing.large import anonymise_large, is_larg
 from coterie.onetable.methods.quantiles import streamed
 from coterie.onetable.methods.reading import load_table_file
 from tests.onetable.methods.generalizing.test_large import both_ways, with_gaps
-from tests.onetable.methods.quantiles.test_verify import TABLE
+from tests.onetable.methods.quantiles.test_verify_quantiles import TABLE
 from tests.onetable.people import write_people
 
 GIVEN = TABLE.replace("[17, 90]}", "[17, 90], cuts: [25, 30, 50]}") + "clusters: given\n"

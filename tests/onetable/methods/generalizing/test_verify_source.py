@@ -6,7 +6,7 @@ import pytest
 
 from coterie.base.errors import UsageError, VerificationError
 from coterie.coordinator.results.verify import verify
-from tests.onetable.methods.generalizing.test_verify import change
+from tests.onetable.methods.generalizing.test_verify_generalized import change
 from tests.onetable.people import SEVERAL_COLUMNS, TABLE_FILE, anonymised, rows
 
 PLAIN = TABLE_FILE.replace(", sensitive: Ill, l: 2", "") + "max_suppression: 0.3\n"

@@ -17,7 +17,7 @@ from coterie.onetable.methods.generalizing.run import anonymise_file
 from coterie.onetable.methods.quantiles import streamed
 from coterie.onetable.methods.reading import load_table_file
 from tests.onetable.methods.generalizing.test_large import both_ways, error_of, on_disk, with_gaps
-from tests.onetable.methods.quantiles.test_verify import TABLE
+from tests.onetable.methods.quantiles.test_verify_quantiles import TABLE
 from tests.onetable.people import rows, write_people
 
 SAMPLED = TABLE + "clusters: sampled\nepsilon: 0.2\ndelta: 0.1\n"
