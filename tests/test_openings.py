@@ -98,12 +98,13 @@ HIDDEN = {
     },
     "protocols/transfer/single_points.py": {
         "PointOwner.open": "sums of pseudorandom nodes under blocks of correlated transfers",
-        "PointOwner.prove": "a digest of what the peer knows if all is right",
-        "PointFinder.check": "a sum over secret places, under an element that is used for nothing else",
+        "PointOwner.answer": "a digest of what the peer knows if all is right",
+        "PointFinder.ask": "a sum over secret places, under an element that is used for nothing else",
     },
     "protocols/transfer/small_field.py": {
         "ChooserRows._fill": "sums of streams that the peer does not know, and a check of them",
     },
+    "protocols/transfer/vole.py": {"VoleReceiver.receive": "the seed of a public code"},
 }
 
 # These open what their caller asks for, or are part of what it opens; it stands at the door.

@@ -30,6 +30,9 @@ Nothing that was made from the leaves may leave either party before `check` and 
 
     owner   PointOwner(channel, peer, delta)    open(q, depth, rng, b) -> v    prove(v, q*)
     finder  PointFinder(channel, peer)          open(t, r, c) -> w             check(w, x*, t*, noise)
+
+`combined` and `answer` are the halves of `prove`, `ask` and `settle` those of `check`, for callers that open
+further trees before they wait for the digest.
 """
 
 from __future__ import annotations
@@ -100,11 +103,19 @@ class PointOwner(_Side):
 
     def prove(self, leaves: Blocks, mask: Blocks) -> None:
         """Answers the finder's check of all leaves since the last check."""
-        what = "check value of silent transfers"
-        place = self._channel.recv_array(self._peer, np.uint64, (2,), what)
-        total = mask ^ multiply(place[None], self._delta[None])[0]
+        self.answer(self.combined(leaves, mask))
+
+    def combined(self, leaves: Blocks, mask: Blocks) -> Blocks:
+        """The sum that `answer` needs; it may come after further trees were opened."""
+        total = mask.copy()
         for part, factors in self._factors(len(leaves)):
             total ^= inner_products(leaves[None, part], factors)[0]
+        return total
+
+    def answer(self, combined: Blocks) -> None:
+        what = "check value of silent transfers"
+        place = self._channel.recv_array(self._peer, np.uint64, (2,), what)
+        total = combined ^ multiply(place[None], self._delta[None])[0]
         self._channel.send(self._peer, hashlib.sha256(total.tobytes()).digest())
 
 
@@ -134,15 +145,25 @@ class PointFinder(_Side):
 
         `noise` (n, 2) has a of each tree at its place and zeros elsewhere; left out for bits.
         """
+        self.settle(self.ask(leaves, place_mask, mask, noise))
+
+    def ask(
+        self, leaves: Blocks, place_mask: Blocks, mask: Blocks, noise: Blocks | None = None
+    ) -> bytes:
+        """Sends the check's one message; the digest that an honest owner answers."""
         place, total = place_mask.copy(), mask.copy()
         for part, factors in self._factors(len(leaves)):
             here = leaves[part] & _LOWEST if noise is None else noise[part]
             place ^= inner_products(here[None], factors)[0]
             total ^= inner_products(leaves[None, part], factors)[0]
         self._channel.send(self._peer, place)
+        return hashlib.sha256(total.tobytes()).digest()
+
+    def settle(self, due: bytes) -> None:
+        """Names the owner unless it answers with this digest."""
         what = "digest of the check of silent transfers"
         digest = self._channel.recv_bytes(self._peer, 32, what)
-        if digest != hashlib.sha256(total.tobytes()).digest():
+        if digest != due:
             raise self._channel.fault(
                 self._peer, "sent inconsistent trees for silent transfers, as to learn choices"
             )

@@ -26,6 +26,7 @@ REASONS = {
     ),
     ("protocols/intersection/okvs.py", "encode"): "a public choice of hash functions",
     ("protocols/intersection/binned_store.py", "encode"): "a public choice of hash functions",
+    ("protocols/transfer/vole.py", "VoleReceiver.receive"): "a public choice of the code",
     ("protocols/intersection/oprf.py", "OprfReceiver.extend"): (
         "inputs of empty bins, which the transfers hide like all others"
     ),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from tests.secrecy.mutants.form import mutant
 
+_VOLE = "tests/protocols/transfer/test_vole.py::test_"
 _POINTS = "tests/protocols/transfer/test_single_points.py::test_"
 
 MUTANTS = [
@@ -17,8 +18,8 @@ MUTANTS = [
     mutant(
         "half of the digest of half-trees",
         "protocols/transfer/single_points.py",
-        "if digest != hashlib.sha256(total.tobytes()).digest():",
-        "if digest[:16] != hashlib.sha256(total.tobytes()).digest()[:16]:",
+        "if digest != due:",
+        "if digest[:16] != due[:16]:",
         f"{_POINTS}every_byte_of_the_digest_is_compared",
     ),
     mutant(
@@ -27,5 +28,19 @@ MUTANTS = [
         "key = self._transcript.digest()[:16]",
         "key = self._transcript.digest()[:1] * 16",
         f"{_POINTS}factors_have_keys_of_all_bits",
+    ),
+    mutant(
+        "a check of all rounds of vectors but the last",
+        "protocols/transfer/vole.py",
+        "self._points.settle(due)",
+        "self._points.settle(due) if due is not self._due[-1] else self._channel.recv(self._peer)",
+        f"{_VOLE}a_false_tree_of_any_round_is_named",
+    ),
+    mutant(
+        "a mask of a vector's check that is a tree's value, too",
+        "protocols/transfer/vole.py",
+        "return size.secret + size.trees + 1",
+        "return size.secret + size.trees",
+        f"{_VOLE}no_product_serves_twice",
     ),
 ]
