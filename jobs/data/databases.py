@@ -25,7 +25,7 @@ from coterie.base.errors import DataError
 from coterie.jobs.data.require import require_columns
 from coterie.jobs.data.text_form import as_text, empty_to_null
 
-_CONNECT_SECONDS = 10
+CONNECT_SECONDS = 10
 _SHOWN = 12  # names of tables in an error
 _TABLES = (
     "SELECT CASE WHEN table_schema IN ('main', 'public') THEN table_name "
@@ -340,5 +340,5 @@ class PostgreSql(Database):
         """The address with a time limit, so that the party does not wait for a silent server."""
         parts = urlsplit(self.uri)
         options = dict(parse_qsl(parts.query))
-        options.setdefault("connect_timeout", str(_CONNECT_SECONDS))
+        options.setdefault("connect_timeout", str(CONNECT_SECONDS))
         return urlunsplit(parts._replace(query=urlencode(options)))

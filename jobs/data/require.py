@@ -1,9 +1,11 @@
-"""Columns that a source must have, and the error if it lacks one."""
+"""Columns and packages that a source must have, and the error if one is missing."""
 
 from __future__ import annotations
 
 import difflib
+import importlib
 from collections.abc import Sequence
+from typing import Any
 
 from coterie.base.errors import DataError
 
@@ -47,3 +49,15 @@ def require_columns(
     missing = [column for column in wanted if column not in present]
     if missing:
         raise MissingColumnsError(missing, present, source, delimiter)
+
+
+def required_package(module: str, extra: str, source: str) -> Any:
+    """A module that only this kind of source needs, from the extra of this name."""
+    try:
+        return importlib.import_module(module)
+    except ImportError as error:
+        reason = "" if isinstance(error, ModuleNotFoundError) else f" ({error})"
+        raise DataError(
+            f"{source}: needs a package that is not installed: "
+            f"pip install 'coterie[{extra}]'{reason}"
+        ) from None

@@ -6,6 +6,9 @@
     data: {sqlite: people.db, table: people}                  table or query
     data: {duckdb: people.duckdb, query: SELECT … FROM …}
     data: {postgresql: postgresql://reader@db/bank, table: public.people}
+    data: {odbc: "DSN=bank", table: people}                   MySQL and others, with an ODBC driver
+    data: {excel: people.xlsx, sheet: [2023, 2024]}          a sheet, or several below each other
+    data: {delta: warehouse/people}                           or iceberg
     data: {csv: people.txt, decimal: ",", thousands: ".", dates: "%d.%m.%Y"}
 
 The last three keys, which any source may have, say how it writes numbers and dates. They count where
@@ -357,11 +360,25 @@ def _parquet(section: Section, place: str, folder: Path) -> Source:
 
 
 def _excel(section: Section, place: str, folder: Path) -> Source:
-    return Workbook(folder / place, section.read("sheet", lambda node: node.text(), None))
+    node = section.optional("sheet")
+    return Workbook(folder / place, tuple(node.texts()) if node else ())
+
+
+def _delta(section: Section, place: str, folder: Path) -> Source:
+    from coterie.jobs.data.lakes import DeltaTable
+
+    return DeltaTable(folder / place)
+
+
+def _iceberg(section: Section, place: str, folder: Path) -> Source:
+    from coterie.jobs.data.lakes import IcebergTable
+
+    return IcebergTable(folder / place)
 
 
 def _database(section: Section, place: str, folder: Path) -> Source:
     from coterie.jobs.data.databases import DuckDb, PostgreSql, Selection, Sqlite
+    from coterie.jobs.data.odbc import Odbc
 
     table, query = section.optional("table"), section.optional("query")
     if (table is None) == (query is None):
@@ -372,6 +389,10 @@ def _database(section: Section, place: str, folder: Path) -> Source:
         if not place.startswith(("postgresql://", "postgres://")):
             raise node.error("must be an address as in postgresql://USER@HOST:PORT/DATABASE")
         return PostgreSql(place, selection)
+    if "odbc" in section.keys():  # noqa: SIM118 (not a dict)
+        if "=" not in place:
+            raise section.required("odbc").error('must be a connection string, as in "DSN=bank"')
+        return Odbc(place, selection)
     if "sqlite" in section.keys():  # noqa: SIM118 (not a dict)
         return Sqlite(folder / place, selection)
     return DuckDb(folder / place, selection)
@@ -385,4 +406,7 @@ _READERS = {
     "sqlite": _database,
     "duckdb": _database,
     "postgresql": _database,
+    "odbc": _database,
+    "delta": _delta,
+    "iceberg": _iceberg,
 }

@@ -26,13 +26,16 @@ SUFFIXES = (".xlsx", ".xlsm", ".xls", ".ods")
 
 @dataclass(frozen=True)
 class Workbook:
-    """A sheet of a spreadsheet file, which may go without its name if there is one sheet only."""
+    """A sheet of a spreadsheet file, or several with the same columns, their rows one after another.
+
+    No name is needed if there is one sheet only.
+    """
 
     path: Path
-    sheet: str | None = None
+    sheet: tuple[str, ...] = ()
 
     def __str__(self) -> str:
-        return str(self.path) if self.sheet is None else f"{self.path} ({self.sheet})"
+        return f"{self.path} ({', '.join(self.sheet)})" if self.sheet else str(self.path)
 
     def names(self) -> list[str]:
         return self._rows()[0]
@@ -56,11 +59,21 @@ class Workbook:
     def _rows(self) -> tuple[list[str], list[list[Any]]]:
         """The header, and the rows below it that have a value."""
         with self._opened() as book:
-            rows = book.get_sheet_by_name(self._sheet_of(book.sheet_names)).to_python()
-        if not rows or not any(cell != "" for cell in rows[0]):
-            raise DataError(f"{self}: the sheet must begin with a row of column names")
-        header = [_text(cell) or "" for cell in rows[0]]
-        return header, [row for row in rows[1:] if any(cell != "" for cell in row)]
+            names = self._sheets_of(book.sheet_names)
+            sheets = [_header_and_rows(book.get_sheet_by_name(name).to_python()) for name in names]
+        header, rows = sheets[0]
+        for name, (other, more) in zip(names, sheets, strict=True):
+            if not other:
+                raise DataError(f"{self}: the sheet must begin with a row of column names")
+            if sorted(other) != sorted(header):
+                raise DataError(
+                    f"{self.path}: the sheets '{names[0]}' and '{name}' have different columns; "
+                    "only sheets with the same columns can be read together"
+                )
+            if more is not rows:
+                places = [other.index(column) for column in header]
+                rows = rows + [[row[at] for at in places] for row in more]
+        return header, rows
 
     @contextlib.contextmanager
     def _opened(self) -> Iterator[Any]:
@@ -77,18 +90,26 @@ class Workbook:
         except CalamineError:
             raise DataError(f"{self}: not a spreadsheet file, or a damaged one") from None
 
-    def _sheet_of(self, sheets: Sequence[str]) -> str:
-        if self.sheet is None and len(sheets) == 1:
-            return sheets[0]
-        if self.sheet in sheets:
-            return str(self.sheet)
-        what = "has several sheets" if self.sheet is None else "has no sheet of the name in 'sheet'"
+    def _sheets_of(self, sheets: Sequence[str]) -> Sequence[str]:
+        if not self.sheet and len(sheets) == 1:
+            return sheets
+        if self.sheet and set(self.sheet) <= set(sheets):
+            return self.sheet
+        what = "has no sheet of the name in 'sheet'" if self.sheet else "has several sheets"
         raise DataError(
             f"{what}; say data: {{excel: FILE, sheet: NAME}} with one of {{value}}",
             file=str(self.path),
             value=quoted_list(sheets),
             bare=what,
         )
+
+
+def _header_and_rows(rows: list[list[Any]]) -> tuple[list[str], list[list[Any]]]:
+    """The names of the columns, none if the first row is empty, and the rows that have a value."""
+    if not rows or not any(cell != "" for cell in rows[0]):
+        return [], []
+    header = [_text(cell) or "" for cell in rows[0]]
+    return header, [row for row in rows[1:] if any(cell != "" for cell in row)]
 
 
 def _text(value: Any) -> str | None:

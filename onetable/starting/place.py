@@ -5,6 +5,8 @@ people.xlsx, people.ods          with several sheets, one of them must be named
 people.parquet
 people.db, people.duckdb         SQLite or DuckDB, by the file's first bytes
 postgresql://reader@db/bank
+DSN=bank                     or another ODBC connection string
+warehouse/people             a folder of Delta Lake or Iceberg
 """
 
 from __future__ import annotations
@@ -17,6 +19,7 @@ from pathlib import Path
 from coterie.base.errors import DataError, UsageError
 from coterie.jobs.data.databases import Database, DuckDb, PostgreSql, Selection, Sqlite
 from coterie.jobs.data.encodings import encoding_of, first_bytes, guessed, is_text_in
+from coterie.jobs.data.odbc import Odbc
 from coterie.jobs.data.sources import CsvFile, Source, parse_source
 from coterie.jobs.data.workbooks import SUFFIXES as SPREADSHEETS
 from coterie.jobs.data.workbooks import Workbook
@@ -24,6 +27,7 @@ from coterie.jobs.file.document import read_document
 from coterie.onetable.advice.proposal import written
 
 _ADDRESSES = ("postgresql://", "postgres://")
+_ODBC = re.compile(r"(dsn|driver)=", re.IGNORECASE)
 _TEXTS = (".csv", ".txt", ".tsv")
 _PLAIN = re.compile(r"[A-Za-z0-9_.][\w./-]*", re.ASCII)
 
@@ -32,13 +36,13 @@ _PLAIN = re.compile(r"[A-Za-z0-9_.][\w./-]*", re.ASCII)
 class Place:
     """A table's place; `more` are the keys beside it, in the order in which they are written."""
 
-    kind: str  # csv, excel, parquet, sqlite, duckdb, postgresql
+    kind: str  # a key of `data`
     where: str
     more: tuple[tuple[str, str], ...] = ()
 
     @property
     def is_file(self) -> bool:
-        return self.kind != "postgresql"
+        return self.kind not in ("postgresql", "odbc")
 
     def with_keys(self, **keys: str) -> Place:
         return replace(self, more=(*self.more, *keys.items()))
@@ -73,7 +77,7 @@ def find_place(text: str, table: str | None) -> Place:
         if table is not None:
             raise UsageError(f"{text}: --table is for databases and spreadsheets")
         return _csv(text)
-    if kind == "parquet":
+    if kind in ("parquet", "delta", "iceberg"):
         return Place(kind, text)
     tables = tables_at(text)
     what = "sheet" if kind == "excel" else "table"
@@ -90,9 +94,15 @@ def find_place(text: str, table: str | None) -> Place:
 def _kind(text: str) -> str:
     if text.startswith(_ADDRESSES):
         return "postgresql"
+    if _ODBC.match(text):
+        return "odbc"
     path = Path(text)
     if not path.exists():
         raise UsageError(f"{text}: no such file")
+    if (path / "_delta_log").is_dir():
+        return "delta"
+    if (path / "metadata").is_dir():
+        return "iceberg"
     if path.is_dir():
         raise UsageError(f"{text}: is a folder; name a file in it")
     start, suffix = first_bytes(path, 16), path.suffix.lower()
@@ -116,6 +126,8 @@ def _database(kind: str, text: str, table: str) -> Database | None:
     selection = Selection(table, None)
     if kind == "postgresql":
         return PostgreSql(text, selection)
+    if kind == "odbc":
+        return Odbc(text, selection)
     if kind == "sqlite":
         return Sqlite(Path(text), selection)
     return DuckDb(Path(text), selection) if kind == "duckdb" else None

@@ -68,3 +68,24 @@ def test_what_is_no_spreadsheet_is_an_error(tmp_path, book):
 def test_a_spreadsheet_is_inspected(book, capsys):
     assert run(["inspect", str(book)]) == 0
     assert "Member" in capsys.readouterr().out
+
+
+def test_sheets_of_the_same_columns_are_read_one_after_another(book):
+    made = openpyxl.load_workbook(book)
+    for name, rows in {"2024": [["Age", "ID"], [7, "0003"]], "Others": [["A"], [5]]}.items():
+        made.create_sheet(name)
+        for row in rows:
+            made[name].append(row)
+    made["People"].delete_cols(3, 4)
+    made.save(book)
+    both = parse_source(
+        read_document("data: {excel: people.xlsx, sheet: [People, 2024]}", "p").required("data"),
+        book.parent,
+    )
+    assert both.names() == ["ID", "Age"]
+    assert both.read(["Age", "ID"]).to_pydict() == {
+        "Age": ["32", None, "7"], "ID": ["0001", "0002", "0003"],
+    }  # fmt: skip
+    mixed = read_document("data: {excel: people.xlsx, sheet: [People, Others]}", "p")
+    with pytest.raises(DataError, match="'People' and 'Others' have different columns"):
+        parse_source(mixed.required("data"), book.parent).names()
