@@ -65,7 +65,7 @@ def test_every_key_that_a_job_may_have_is_described(monkeypatch):
 
 def test_every_data_key_in_the_documents_is_one(tmp_path):
     found = [block for block in blocks(DOCS / "job-file.md") if block.startswith("data:")]
-    assert len(found) == 5
+    assert len(found) == 7
     for block in found:
         parse_source(read_document(block, "party.yaml").required("data"), tmp_path)
 
