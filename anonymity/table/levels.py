@@ -1,8 +1,7 @@
 """Levels of whole columns: from the values themselves, step by step, to a single value.
 
-A `Ladder` is a column with its levels. A taxonomy of depth h has h + 1: level g shows no node
-deeper than g levels above the deepest leaf, which is column g of a taxonomy file whose shorter
-branches are filled up at the leaf end. The levels of numbers are the numbers themselves, then
+A `Ladder` is a column with its levels. Those of a taxonomy are the columns of its file
+(`anonymity.table.taxonomy`). The levels of numbers are the numbers themselves, then
 intervals that double in width.
 
 If `at_most` bounds an attribute, no level shows a value above its highest permitted one; the last
@@ -18,6 +17,7 @@ import numpy as np
 
 from coterie.anonymity.table.columns import CategoricalColumn, Column, ContinuousColumn
 from coterie.anonymity.table.groups import group_numbers
+from coterie.anonymity.table.hierarchy import parents_and_leaves
 from coterie.anonymity.table.intervals import GAP, Interval
 from coterie.anonymity.table.table import Generalized, regions_of_nodes
 from coterie.base.arrays import Array, Ints
@@ -71,16 +71,15 @@ def ladder(column: Column, highest: Array | None = None) -> Ladder:
 
 
 def _taxonomy_ladder(column: CategoricalColumn, highest: Array | None) -> Ladder:
-    """Level g shows no node deeper than g levels above the deepest leaf."""
+    """Level g shows for each leaf the lowest node above it that does not end before column g."""
     taxonomy = column.taxonomy
+    above, leaf_nodes = map(np.array, parents_and_leaves(taxonomy))
+    tops = np.array(taxonomy.tops)
+    nodes = leaf_nodes.astype(np.int64)
     levels = []
-    for deepest in reversed(range(taxonomy.depth + 1)):
-        nodes = np.zeros(len(taxonomy.leaves), np.int64)
-        below = [0]
-        for _ in range(deepest + 1):  # deeper nodes overwrite the nodes above them
-            for node in below:
-                nodes[taxonomy.first[node] : taxonomy.last[node]] = node
-            below = [child for node in below for child in taxonomy.children[node]]
+    for level in range(taxonomy.tops[0] + 1):
+        while (ended := tops[nodes] < level).any():
+            nodes = np.where(ended, above[nodes], nodes)
         # Both are on the path from the leaf to the root, where the deeper node has the larger
         # number.
         levels.append(nodes if highest is None else np.maximum(nodes, highest))

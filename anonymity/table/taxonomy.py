@@ -2,8 +2,10 @@
 
 A taxonomy is a CSV of paths from leaf to root, separated by `;`, one row a leaf. A value that is
 repeated along its path is one node of the tree, so that shorter branches can be filled up (the
-convention of ARX). Equal values in different rows are the same node: two rows that give a value
-different parents contradict each other, and so do two rows with different roots.
+convention of ARX). The columns of the file are levels: level g shows what stands in column g. A row
+with fewer columns counts as filled up at its beginning. Equal values in different rows are the same
+node: two rows that give a value different parents, or end it in different columns, contradict each
+other, and so do two rows with different roots.
 """
 
 from __future__ import annotations
@@ -33,6 +35,7 @@ class Taxonomy:
     leaves: tuple[str, ...]
     first: tuple[int, ...]
     last: tuple[int, ...]
+    tops: tuple[int, ...]  # per node the last column of the file in which it stands
 
     @property
     def root(self) -> str:
@@ -95,6 +98,7 @@ def flat_taxonomy(values: Iterable[str]) -> Taxonomy:
         ordered,
         (0, *places),
         (len(ordered), *(place + 1 for place in places)),
+        (1, *[0] * len(ordered)),
     )
 
 
@@ -106,16 +110,17 @@ def with_gap(taxonomy: Taxonomy) -> Taxonomy:
 
 
 def paths_of(taxonomy: Taxonomy) -> list[list[str]]:
-    """The leaf-to-root paths that a taxonomy is made of."""
+    """The leaf-to-root paths that a taxonomy is made of, a value for each level."""
     parent = {child: node for node, below in enumerate(taxonomy.children) for child in below}
     paths = []
     for node, below in enumerate(taxonomy.children):
         if below:
             continue
-        path, at = [taxonomy.labels[node]], node
+        path = [taxonomy.labels[node]] * (taxonomy.tops[node] + 1)
+        at = node
         while at:
             at = parent[at]
-            path.append(taxonomy.labels[at])
+            path += [taxonomy.labels[at]] * (taxonomy.tops[at] + 1 - len(path))
         paths.append((taxonomy.first[node], path))
     return [path for _, path in sorted(paths)]
 
@@ -127,6 +132,10 @@ def build_taxonomy(rows: Sequence[tuple[int, Sequence[str]]], source: str) -> Ta
     parents: dict[str, tuple[str | None, int]] = {}
     children: dict[str, list[str]] = {}
     leaf_lines: dict[str, int] = {}
+    tops: dict[
+        str, tuple[int, int]
+    ] = {}  # the last column of each value, and the line that says so
+    width = max(len(row) for _, row in rows)
     root = rows[0][1][-1]
     known_tails: set[tuple[str, ...]] = set()  # what stands above leaves of earlier rows
     for line, row in rows:
@@ -136,6 +145,7 @@ def build_taxonomy(rows: Sequence[tuple[int, Sequence[str]]], source: str) -> Ta
             parents[leaf] = tail[0], line
             children.setdefault(tail[0], []).append(leaf)
             leaf_lines[leaf] = line
+            tops[leaf] = width - len(row), line
             continue
         known_tails.add(tail)
         if not all(row):
@@ -157,6 +167,15 @@ def build_taxonomy(rows: Sequence[tuple[int, Sequence[str]]], source: str) -> Ta
                     f"{source}:{line}: '{child}' {here}, but it {there} on line {known_line}; "
                     "a value has one parent"
                 )
+        for column, value in enumerate(row, width - len(row)):
+            if column + 1 < width and row[column + 1 - width] == value:
+                continue
+            ends, known_line = tops.setdefault(value, (column, line))
+            if ends != column:
+                raise DataError(
+                    f"{source}:{line}: '{value}' ends in column {column + 1}, but in column "
+                    f"{ends + 1} on line {known_line}; the columns are levels, and a value ends at one"
+                )
     for leaf, line in leaf_lines.items():
         if leaf in children:
             below = children[leaf][0]
@@ -164,14 +183,14 @@ def build_taxonomy(rows: Sequence[tuple[int, Sequence[str]]], source: str) -> Ta
                 f"{source}:{line}: '{leaf}' is a leaf, but it is the parent of '{below}' "
                 f"on line {parents[below][1]}"
             )
-    return _number(root, children)
+    return _number(root, children, {value: column for value, (column, _) in tops.items()})
 
 
 def _above(parent: str | None) -> str:
     return "is the root" if parent is None else f"is under '{parent}'"
 
 
-def _number(root: str, children: dict[str, list[str]]) -> Taxonomy:
+def _number(root: str, children: dict[str, list[str]], tops: dict[str, int]) -> Taxonomy:
     """Nodes breadth first, so that siblings follow each other; leaves left to right."""
     labels = [root]
     links: list[tuple[int, ...]] = []
@@ -192,4 +211,5 @@ def _number(root: str, children: dict[str, list[str]]) -> Taxonomy:
             leaves.append(labels[at])
         stack.append((at, True))
         stack.extend((child, False) for child in reversed(links[at]))
-    return Taxonomy(tuple(labels), tuple(links), tuple(leaves), tuple(first), tuple(last))
+    columns = tuple(tops[label] for label in labels)
+    return Taxonomy(tuple(labels), tuple(links), tuple(leaves), tuple(first), tuple(last), columns)
