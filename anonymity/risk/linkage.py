@@ -28,6 +28,7 @@ import numpy as np
 from coterie.anonymity.models.audit import Released
 from coterie.anonymity.risk.grouping import grouped
 from coterie.anonymity.table.intervals import read_interval
+from coterie.anonymity.table.scales import declared_form
 from coterie.anonymity.table.taxonomy import TOP, Taxonomy
 from coterie.base.arrays import Array, Ints, Mask
 
@@ -56,7 +57,7 @@ def matches(
     numbers = np.array([_number(value) for value in known], np.float64)
     places = {value: at for at, value in enumerate(known)}
     leaf = {value: at for at, value in enumerate(taxonomy.leaves)} if taxonomy else {}
-    leaves = np.array([leaf.get(value, -1) for value in known], np.int64)
+    leaves = np.array([leaf.get(declared_form(value, leaf), -1) for value in known], np.int64)
     node_of = {value: at for at, value in enumerate(taxonomy.labels)} if taxonomy else {}
     for row, value in enumerate(released):
         if value in UNKNOWN or value == TOP:

@@ -17,7 +17,14 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from coterie.anonymity.table.intervals import GAP, Interval
-from coterie.anonymity.table.scales import NUMBER, PLAIN, Scale, Spelling, scale_of
+from coterie.anonymity.table.scales import (
+    NUMBER,
+    PLAIN,
+    Scale,
+    Spelling,
+    declared_form,
+    scale_of,
+)
 from coterie.anonymity.table.taxonomy import Taxonomy
 from coterie.base.arrays import Codes, Mask
 from coterie.base.errors import DataError
@@ -262,6 +269,7 @@ def categorical_column(
     """A column whose values are leaves of a taxonomy; the error names the first that is not."""
     raw, values = encode_text(name, text, source)
     number = {leaf: i for i, leaf in enumerate(taxonomy.leaves)}
+    values = [declared_form(value, number) for value in values]
     inner = set(taxonomy.labels) - set(taxonomy.leaves)
     missing = [code for code, value in enumerate(values) if value not in number]
     if missing:

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Container
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 
@@ -26,6 +26,7 @@ _DATETIME = re.compile(
     r"\d{4}-\d\d-\d\d[ T]\d\d:\d\d(:\d\d(\.\d{1,6})?)?(Z|[-+]\d\d(:?\d\d)?)?", re.ASCII
 )
 _TIME = re.compile(r"\d\d:\d\d(:\d\d(\.\d{1,6})?)?", re.ASCII)
+_WHOLE = re.compile(r"-?\d+(\.0*)?", re.ASCII)
 _FIRST_DAY = date(1970, 1, 1).toordinal()
 _FIRST_SECOND = datetime(1970, 1, 1, tzinfo=UTC)
 _DAY = 86_400
@@ -57,6 +58,14 @@ class Scale:
 def number_text(number: float) -> str:
     """A number in its shortest form: 37, 0.5."""
     return str(int(number)) if number == int(number) and abs(number) < _EXACT else repr(number)
+
+
+def declared_form(value: str, declared: Container[str]) -> str:
+    """The declared value that a text stands for: programs write 32 as `32.0` in a column with gaps."""
+    if value in declared or not _WHOLE.fullmatch(value):
+        return value
+    whole = value.partition(".")[0]
+    return next((form for form in (whole, f"{whole}.0") if form in declared), value)
 
 
 def _read_number(text: str) -> float:

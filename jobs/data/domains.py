@@ -37,6 +37,7 @@ from coterie.jobs.data.missing import (
 )
 from coterie.jobs.data.scaled import read_cuts, read_type
 from coterie.jobs.data.taxonomy_files import TaxonomyFiles
+from coterie.jobs.data.text_form import declared_text
 from coterie.jobs.file.document import Node, Section
 from coterie.jobs.file.job import Common
 
@@ -78,6 +79,8 @@ class CodedAttribute:
         gaps = gaps_of(column, domain) if self.missing == ELSEWHERE else None
         if gaps is not None:
             column = filled(column, gaps, domain[0])
+        if self.values:
+            column = declared_text(column, domain)
         found = pc.index_in(column, pa.array(domain, column.type))
         if found.null_count:
             row = pc.index(pc.is_null(found), True).as_py()

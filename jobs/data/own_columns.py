@@ -21,6 +21,7 @@ from coterie.base.arrays import Mask
 from coterie.base.errors import DataError
 from coterie.jobs.data.attributes import Attribute
 from coterie.jobs.data.missing import CURE, DROP, gaps_of, refuse_gaps
+from coterie.jobs.data.text_form import declared_text
 
 MOST_VALUES = 4096  # of a flat column, whose values are sent to others
 LONGEST_VALUE = 200  # bytes of a value that parties send each other
@@ -113,6 +114,7 @@ def plain_column(
         refuse_gaps(text, (GAP,), name, source, DROP)
     if attribute.taxonomy is not None:
         categorical_column(name, text, attribute.taxonomy, source)
+        text = declared_text(text, attribute.taxonomy.leaves)
     elif attribute.type is not None:
         column = continuous_column(
             name, text, attribute.limits, source, attribute.scale, spelling, gaps

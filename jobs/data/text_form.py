@@ -7,9 +7,12 @@ as in ISO 8601 with a space between them. A missing value and the empty text are
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from coterie.anonymity.table.scales import declared_form
 from coterie.base.errors import DataError
 
 
@@ -27,6 +30,18 @@ def as_text(table: pa.Table, source: str) -> pa.Table:
         _column_text(table.column(at), name, source) for at, name in enumerate(table.column_names)
     ]
     return pa.table(arrays, names=table.column_names)
+
+
+def declared_text(column: pa.ChunkedArray, declared: Sequence[str]) -> pa.ChunkedArray:
+    """The texts, with the declared form of whole numbers: `32` for `32.0` where 32 is declared."""
+    known = set(declared)
+    strange = pc.unique(column.filter(pc.invert(pc.is_in(column, pa.array(declared, column.type)))))
+    forms = {v: declared_form(v, known) for v in strange.to_pylist() if v is not None}
+    forms = {value: form for value, form in forms.items() if value != form}
+    if not forms:
+        return column
+    place = pc.index_in(column, pa.array([*forms], column.type))
+    return pc.coalesce(pa.array([*forms.values()], column.type).take(place), column)
 
 
 def _column_text(column: pa.ChunkedArray, name: str, source: str) -> pa.ChunkedArray:

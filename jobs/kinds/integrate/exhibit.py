@@ -1,15 +1,18 @@
 """The measures of a joint release that need everybody's raw columns: in a simulation only.
 
 A simulated party leaves its columns and what the joint table shows of them (`Workspace.exhibits`, which
-a party server does not have), and the simulation measures all of them beside each other. Entropy loss,
+a party server does not have), and the simulation measures all of them beside each other, the records in
+the order of their values: their joint order is another one in every run. Entropy loss,
 the error of random counts and the class error against the raw table come from there.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
+
+import numpy as np
 
 from coterie.anonymity.algorithms.top_down import shown_column
 from coterie.anonymity.classifier.class_error import raw_class_error
@@ -67,8 +70,36 @@ def utility_of(job: IntegrateJob, exhibits: Mapping[str, Mapping[str, object]]) 
     names = [attribute.name for attribute in job.attributes if attribute.name in pairs]
     table = Table(tuple(pairs[name][0] for name in names))
     shown = {name: pairs[name][1] for name in names}
-    classes = next((exhibit.classes for exhibit in left if exhibit.classes is not None), None)
-    return measured_by_use(table, shown, left[0].kept, classes).as_dict() | left[0].utility
+    given = next((exhibit.classes for exhibit in left if exhibit.classes is not None), None)
+    classes = given and _sorted_labels(given)
+    order, released = _in_order_of_values(table, shown, left[0].kept, classes)
+    shown = {name: replace(one, codes=one.codes[released]) for name, one in shown.items()}
+    kept = np.flatnonzero(np.isin(order, left[0].kept))
+    classes = classes and classes.take(order)
+    measured = measured_by_use(table.take(order), shown, kept, classes)
+    return measured.as_dict() | left[0].utility
+
+
+def _in_order_of_values(
+    table: Table, shown: Mapping[str, Generalized], kept: Array, classes: Labels | None
+) -> tuple[Array, Array]:
+    """The records in the order of all that is known of them, and the places in `kept` in this order."""
+    keys = [column.codes for column in table.columns]
+    keys += [] if classes is None else [classes.codes]
+    for one in shown.values():
+        codes = np.full(table.records, -1, np.int64)
+        codes[kept] = _sorted_labels(Labels(one.codes, one.labels)).codes
+        keys.append(codes)
+    order = np.lexsort(keys)
+    place = np.full(table.records, -1, np.int64)
+    place[kept] = np.arange(len(kept))
+    return order, place[order][place[order] >= 0]
+
+
+def _sorted_labels(labels: Labels) -> Labels:
+    """The same values, numbered in their order and not in that of the first records."""
+    values, numbers = np.unique(np.array(labels.values, object), return_inverse=True)
+    return Labels(numbers[labels.codes], tuple(values.tolist()))
 
 
 def alone_of(exhibits: Mapping[str, Mapping[str, object]]) -> dict[str, float]:
@@ -81,7 +112,9 @@ def alone_of(exhibits: Mapping[str, Mapping[str, object]]) -> dict[str, float]:
     classes = next((e.classes for e in held.values() if e.classes is not None), None)
     if classes is None:
         return {}
-    return {
-        name: raw_class_error(Table(tuple(column for column, _ in e.columns.values())), classes)
-        for name, e in held.items()
-    }
+    classes, found = _sorted_labels(classes), {}
+    for name, e in held.items():
+        table = Table(tuple(column for column, _ in e.columns.values()))
+        order, _ = _in_order_of_values(table, {}, e.kept, classes)
+        found[name] = raw_class_error(table.take(order), classes.take(order))
+    return found

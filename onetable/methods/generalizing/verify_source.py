@@ -25,6 +25,7 @@ from pathlib import Path
 from typing import Any
 
 from coterie.anonymity.models.audit import Released
+from coterie.anonymity.table.scales import declared_form
 from coterie.anonymity.table.taxonomy import Taxonomy
 from coterie.base.errors import VerificationError
 from coterie.base.text import numbered
@@ -100,6 +101,12 @@ def _counted(file: TableFile, data: Path) -> tuple[dict[str, Counter[str]], int,
         for name, values in columns.items():
             found[name].update("" if values[i] is None else values[i] for i in stays)
         rows, kept = rows + piece.num_rows, kept + len(stays)
+    for attribute in file.attributes:
+        if attribute.taxonomy is not None:
+            leaves, counted = set(attribute.taxonomy.leaves), Counter[str]()
+            for value, times in found[attribute.name].items():
+                counted[declared_form(value, leaves)] += times
+            found[attribute.name] = counted
     return found, rows, kept
 
 

@@ -25,7 +25,7 @@ from coterie.anonymity.randomization.attacks import (
 )
 from coterie.anonymity.randomization.response import epsilon, guessed_right, respond
 from coterie.anonymity.table.columns import NUMBERS_ONLY, continuous_column, encode_text
-from coterie.anonymity.table.scales import number_text
+from coterie.anonymity.table.scales import declared_form, number_text
 from coterie.base.arrays import Array, Floats, Ints
 from coterie.base.errors import DataError
 from coterie.base.randomness import SYSTEM, Bytewise
@@ -120,6 +120,7 @@ def _true_values(attribute: Perturbed, text: pa.Table, source: str) -> Array:
         return values
     codes, found = encode_text(attribute.name, column, source)
     number = {value: i for i, value in enumerate(attribute.values)}
+    found = [declared_form(value, number) for value in found]
     for code, value in enumerate(found):
         if value not in number:
             raise DataError(

@@ -7,7 +7,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from coterie.anonymity.table.scales import DATE, DATETIME, NUMBER, TIME, Spelling, scale_of
+from coterie.anonymity.table.scales import (
+    DATE,
+    DATETIME,
+    NUMBER,
+    TIME,
+    Spelling,
+    declared_form,
+    scale_of,
+)
 
 
 @given(st.dates())
@@ -72,3 +80,15 @@ def test_the_form_of_a_text_says_its_scale():
     texts = {"12": NUMBER, "2020-01-31": DATE, "2020-01-31 12:00": DATETIME, "12:30": TIME}
     assert {text: scale_of(text) for text in texts} == texts
     assert scale_of("blue") is None
+
+
+@pytest.mark.parametrize(
+    ("value", "declared", "form"),
+    [
+        ("32.0", ["32"], "32"), ("32.", ["32"], "32"), ("-5.00", ["-5"], "-5"), ("32", ["32.0"], "32.0"),
+        ("32.0", ["32", "32.0"], "32.0"), ("32.5", ["32"], "32.5"), ("032.0", ["32"], "032.0"),
+        ("32.0", ["33"], "32.0"), ("x.0", ["x"], "x.0"), ("٣.0", ["٣"], "٣.0"),
+    ],
+)  # fmt: skip
+def test_a_whole_number_has_the_form_in_which_it_is_declared(value, declared, form):
+    assert declared_form(value, declared) == form

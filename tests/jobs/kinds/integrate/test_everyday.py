@@ -453,3 +453,24 @@ def test_the_summary_says_what_every_model_has_reached(tmp_path):
     (out / "result.json").write_text(json.dumps(told))
     with pytest.raises(VerificationError, match="requirement 1 says it reached"):
         verify(out)
+
+
+def test_the_measures_of_a_job_are_the_same_in_every_run(tmp_path):
+    table, found = people(), []
+    for name, order in (("a", np.arange(N)), ("b", np.random.default_rng(8).permutation(N))):
+        (tmp_path / name).mkdir()
+        rows = {column: [values[at] for at in order] for column, values in table.items()}
+        result, _, _ = run(tmp_path / name, rows, JOB + "max_suppression: 0.2\n")
+        found.append((result["utility"], result["alone"]))
+    assert found[0] == found[1]
+
+
+def test_whole_numbers_as_pandas_writes_them_are_the_values_of_a_taxonomy(tmp_path):
+    table = people()
+    table["Town"] = [f"{['Ulm', 'Bonn', 'Kiel'].index(town)}.0" for town in table["Town"]]
+    path = folder_of(tmp_path, table, JOB.replace("flat: true", "taxonomy: Town.csv"))
+    (tmp_path / "Town.csv").write_text("0;low;any\n1;low;any\n2;high;any\n")
+    (tmp_path / "out").mkdir()
+    result = simulate(load_job(path), tmp_path, tmp_path / "out")
+    assert result["cut"]["Town"] == ["0", "1", "2"]
+    assert verify(tmp_path / "out")["verdict"].startswith("holds")
