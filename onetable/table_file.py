@@ -12,19 +12,16 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from coterie.anonymity.specialization.specialize import Requirement
-from coterie.jobs.data.attributes import Attribute
+from coterie.jobs.data.attributes import CutAttribute
 from coterie.jobs.data.sources import Source, parse_source
 from coterie.jobs.file.document import Node, Section, read_document, read_text
 from coterie.jobs.file.job import digest_of_file
 
 
 @dataclass(frozen=True, kw_only=True)
-class TableAttribute(Attribute):
-    """A column of the release; `priority` says how much it matters, `at_most` bounds it."""
+class TableAttribute(CutAttribute):
+    """A column of the release."""
 
-    in_qid: bool
-    priority: float = 1.0
-    at_most: tuple[str, ...] = ()
     cuts: tuple[float, ...] = ()  # of `clusters: given`
     keep: bool = False  # released as it is, even if it singles out every record
 

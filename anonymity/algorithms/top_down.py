@@ -10,13 +10,16 @@ Guarantee: every requirement holds, and no single further specialization would s
 improve the score. Cost: records times attributes in each step. Errata: those that
 `specialization.specialize` documents.
 
+With `refine: columns` the search goes on by the score of discernibility; with `refine: groups` the
+groups of the result are then cut one by one (`width`).
+
 Bounds on generalization set where the algorithm starts (`specialization.starting`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -24,8 +27,9 @@ import numpy as np
 from coterie.anonymity.algorithms.anonymized import Anonymized
 from coterie.anonymity.algorithms.bounds import check_limit, keepable
 from coterie.anonymity.algorithms.conditions import condition_of, judged_table
+from coterie.anonymity.algorithms.width import cut_further
 from coterie.anonymity.specialization.generalized import GeneralizedTable
-from coterie.anonymity.specialization.scores import SCALE
+from coterie.anonymity.specialization.scores import COLUMNS, GROUPS, SCALE
 from coterie.anonymity.specialization.specialize import Requirement
 from coterie.anonymity.specialization.starting import StartedSpecializer, start_nodes
 from coterie.anonymity.table.columns import CategoricalColumn, Column
@@ -34,14 +38,23 @@ from coterie.base.distinct import distinct, ranks
 from coterie.base.errors import DataError, UsageError
 
 
+@dataclass(frozen=True)
+class SpecializeOptions:
+    """`refine` adds a second phase: of `columns` without regard to the class, or of `groups`."""
+
+    score: str = "gain-ratio"
+    refine: str | None = None
+
+
 def specialize_table(
     table: Table,
     requirements: Sequence[Requirement],
     most_suppressed: int = 0,
     class_name: str | None = None,
-    score: str = "gain-ratio",
+    options: SpecializeOptions | None = None,
 ) -> Anonymized:
     """One table specialized as far as its requirements allow."""
+    chosen = options or SpecializeOptions()
     models = any(requirement.model for requirement in requirements)
     if most_suppressed and models and not table.at_most:
         raise UsageError(
@@ -69,15 +82,16 @@ def specialize_table(
         requirements,
         rest.records,
         class_name,
-        score,
+        chosen.score,
         0 if models else most_suppressed - gone,
     )
     for attribute, node in engine.steps({name: nodes for name, (nodes, _) in starts.items()}):
         engine.follow(engine.forced(attribute, node))
     engine.begun()
-    while (candidate := engine.propose()) is not None:
-        engine.apply(engine.instruction(candidate))
-    shown = {name: shown_column(engine, column) for name, column in columns.items()}
+    _run(engine)
+    if chosen.refine == COLUMNS:
+        engine.refine()
+        _run(engine)
     rows = kept[engine.kept] if engine.suppressed else kept
     winners = [
         {
@@ -85,13 +99,25 @@ def specialize_table(
             "value": winner.value,
             "children": list(winner.children),
             "score": winner.score / SCALE,
+            **({"phase": winner.phase} if chosen.refine else {}),
         }
         for winner in engine.winners
     ]
     details: dict[str, Any] = {"winners": winners, "cut": engine.cut}
+    if chosen.refine == GROUPS:
+        shown, more = cut_further(table.take(rows), requirements, engine)
+        details |= more
+    else:
+        shown = {name: shown_column(engine, column) for name, column in columns.items()}
     if table.at_most:
         details["bounds_cost"] = gone
     return Anonymized("specialize", table, rows, shown, details)
+
+
+def _run(engine: StartedSpecializer) -> None:
+    """Specializes until no candidate is left."""
+    while (candidate := engine.propose()) is not None:
+        engine.apply(engine.instruction(candidate))
 
 
 def start_cut(table: Table, name: str) -> tuple[list[int], tuple[str, ...]]:

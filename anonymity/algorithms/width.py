@@ -36,18 +36,21 @@ from coterie.anonymity.cuts.groups import (
     Decision,
     Json,
     Partition,
+    Start,
     Strike,
     best_cuts,
     branches_of,
     codes_of_cuts,
     listed,
+    start_of,
     started_groups,
 )
 from coterie.anonymity.cuts.joined import joined
 from coterie.anonymity.cuts.judging import forbidden
-from coterie.anonymity.cuts.regions import Region, Space, space_of
+from coterie.anonymity.cuts.regions import Node, Region, Space, space_of
 from coterie.anonymity.cuts.scoring import WIDTH, Scoring
 from coterie.anonymity.cuts.tight import boxes_of
+from coterie.anonymity.specialization.generalized import GeneralizedTable
 from coterie.anonymity.specialization.specialize import Requirement
 from coterie.anonymity.specialization.starting import start_codes, start_nodes
 from coterie.anonymity.table.columns import CategoricalColumn, Column, ContinuousColumn
@@ -88,29 +91,56 @@ def cut_by_width(
     if not len(kept):
         raise DataError("the bounds in at_most leave no record; permit more general values")
     rest = judged if len(kept) == table.records else judged.take(kept)
-    spaces = {column.name: space_of(column.tree) for column in rest.columns}
-    classes = rest.labels[chosen.class_name] if chosen.class_name else None
     scoring = Scoring(chosen.score, dict(table.priority))
-    columns: dict[str, Generalized] = {}
-    tree: list[Json] = []
-    parts = 0
-    for number, condition in enumerate(conditions):
-        partition = started(rest, condition, spaces, starts)
-        branches = grown(rest, number, condition, partition, spaces, scoring, classes)
-        tree += [listed(branch, partition.names, spaces) for branch in branches]
-        parts += sum(len(regions) for _, regions in partition.final)
-        for place, name in enumerate(partition.names):
-            part, regions = partition.shown(place, rest.records)
-            column = rest.column(name)
-            columns[name] = _shown(column, spaces[name], part, regions, chosen.tight)
-    details: dict[str, Any] = {
-        "parts": parts,
-        "tree": sorted(tree, key=lambda entry: (entry["level"], entry["condition"])),
-    }
+    columns, details = cut_groups(
+        rest, conditions, _starts(rest, starts), scoring, chosen.class_name, chosen.tight
+    )
     if table.at_most:
         details["bounds_cost"] = table.records - len(kept)
     shown = {name: columns[name] for name in table.names if name in columns}
     return Anonymized("mondrian", table, kept, shown, details)
+
+
+def cut_further(
+    table: Table, requirements: Sequence[Requirement], engine: GeneralizedTable
+) -> tuple[dict[str, Generalized], dict[str, Any]]:
+    """Cuts the groups of a finished specialization of this table, without the records left out."""
+    judged = judged_table(table, requirements)
+    starts = {name: start_of(engine, name) for name in engine.names}
+    return cut_groups(judged, conditions_of(judged, requirements), starts, Scoring(WIDTH, {}))
+
+
+def cut_groups(
+    table: Table,
+    conditions: Sequence[Condition],
+    starts: Mapping[str, Start],
+    scoring: Scoring,
+    class_name: str | None = None,
+    tight: bool = False,
+) -> tuple[dict[str, Generalized], dict[str, Any]]:
+    """The released columns and the tree of cuts of a judged table.
+
+    Start groups that violate their condition, as those of short entries together may after a
+    specialization, stay as they are, with all others of the condition.
+    """
+    spaces = {column.name: space_of(column.tree) for column in table.columns}
+    classes = table.labels[class_name] if class_name else None
+    columns: dict[str, Generalized] = {}
+    tree: list[Json] = []
+    parts = 0
+    for number, condition in enumerate(conditions):
+        names = condition.attributes
+        partition = started_groups(names, condition.k, table.records, spaces, starts)
+        if not condition.holds(partition.numbers(), table.labels).all():
+            partition.close()
+        branches = grown(table, number, condition, partition, spaces, scoring, classes)
+        tree += [listed(branch, partition.names, spaces) for branch in branches]
+        parts += sum(len(regions) for _, regions in partition.final)
+        for place, name in enumerate(partition.names):
+            part, regions = partition.shown(place, table.records)
+            columns[name] = _shown(table.column(name), spaces[name], part, regions, tight)
+    tree.sort(key=lambda entry: (entry["level"], entry["condition"]))
+    return columns, {"parts": parts, "tree": tree}
 
 
 def conditions_of(table: Table, requirements: Sequence[Requirement]) -> list[Condition]:
@@ -127,19 +157,15 @@ def conditions_of(table: Table, requirements: Sequence[Requirement]) -> list[Con
     ]
 
 
-def started(
-    table: Table,
-    condition: Condition,
-    spaces: Mapping[str, Space],
-    starts: Mapping[str, Sequence[int]],
-) -> Partition:
-    """One group, or with bounds one for each combination of start values that records have."""
-    bounded = {
-        name: start_codes(_taxonomy(table, name), starts[name], table.column(name).codes)
-        for name in condition.attributes
-        if name in starts
+def _starts(table: Table, cuts: Mapping[str, Sequence[int]]) -> dict[str, Start]:
+    """The values that bounds let the groups begin at."""
+    return {
+        name: (
+            [Node(node) for node in cut],
+            start_codes(_taxonomy(table, name), cut, table.column(name).codes),
+        )
+        for name, cut in cuts.items()
     }
-    return started_groups(condition.attributes, condition.k, table.records, spaces, starts, bounded)
 
 
 def grown(

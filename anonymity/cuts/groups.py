@@ -15,14 +15,17 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from coterie.anonymity.cuts.candidates import Cutter, Segments
-from coterie.anonymity.cuts.regions import Node, Region, Space
+from coterie.anonymity.cuts.regions import Region, Space, region_of
 from coterie.anonymity.cuts.scoring import Scoring
+from coterie.anonymity.specialization.generalized import GeneralizedTable
 from coterie.anonymity.specialization.scores import SCALE
 from coterie.anonymity.table.groups import group_numbers
 from coterie.anonymity.table.table import Labels
 from coterie.base.arrays import Array
 
 Json: TypeAlias = "dict[str, Any]"  # an entry of a result
+# The start regions of an attribute, and which of them each record has.
+Start: TypeAlias = "tuple[Sequence[Region], Array]"
 STAYS = "stays"  # a group that is neither cut nor final yet
 
 
@@ -109,6 +112,12 @@ class Partition:
         """The regions of all open groups on an attribute that this party has."""
         return cutter.settled(self.open, [own[attribute] for own in self.regions])
 
+    def numbers(self) -> Array:
+        """The number of each record's group, as long as all are open."""
+        found = np.empty(len(self.open.rows), np.int64)
+        found[self.open.rows] = self.open.group
+        return found
+
     @property
     def divisible(self) -> Array:
         """The open groups with 2k records or more: no cut can divide the others."""
@@ -186,29 +195,34 @@ def started_groups(
     k: int,
     records: int,
     spaces: Mapping[str, Space],
-    starts: Mapping[str, Sequence[int]],
-    codes: Mapping[str, Array],
+    starts: Mapping[str, Start],
 ) -> Partition:
-    """One group of all records; with bounds, one for each combination of start values that occurs.
-
-    `starts` has the start values of bounded attributes, and `codes` which of them each record has.
-    """
+    """One group of all records, or one for each combination of start values that occurs."""
+    chosen = {name: starts[name] for name in names if name in starts}
     top = [spaces[name].top for name in names]
-    if not codes:
+    if not chosen:
         every = Segments(np.arange(records), np.array([records], np.int64))
         return Partition(tuple(names), k, every, [top])
-    group = group_numbers(list(codes.values()))
+    group = group_numbers([codes for _, codes in chosen.values()])
     order = np.argsort(group, kind="stable")
     sizes = np.bincount(group).astype(np.int64)
     first = order[np.cumsum(sizes) - sizes].tolist()
     regions: list[list[Region]] = [
         [
-            Node(starts[name][int(codes[name][at])]) if name in codes else region
+            chosen[name][0][int(chosen[name][1][at])] if name in chosen else region
             for name, region in zip(names, top, strict=True)
         ]
         for at in first
     ]
     return Partition(tuple(names), k, Segments(order, sizes), regions)
+
+
+def start_of(table: GeneralizedTable, name: str) -> Start:
+    """The values that a finished specialization shows of an attribute, as a start of cuts."""
+    attribute = table.names.index(name)
+    tree = table.trees[attribute]
+    regions = [region_of(tree, node) for node in table.cut_nodes(attribute)]
+    return regions, table.generalized(name)[0]
 
 
 def best_cuts(

@@ -214,6 +214,16 @@ class NumberSpace(Space):
         return region == deeper
 
 
+def region_of(tree: ValueTree, node: int) -> Region:
+    """The region of a value of a tree."""
+    if not isinstance(tree, IntervalTree):
+        return Node(node)
+    if tree.is_gap(node):
+        return Missing()
+    gap = tree.gap and node == 0
+    return Span(tree.low[node], tree.high[node], tree.closed[node], gap)
+
+
 def space_of(tree: ValueTree) -> Space:
     """The space of an attribute, from the tree of its values before any is split."""
     if isinstance(tree, IntervalTree):

@@ -89,6 +89,7 @@ class Winner:
     value: str
     children: tuple[str, ...]
     score: int
+    phase: int = 1
 
 
 class InvalidError(ValueError):
@@ -177,6 +178,7 @@ class GeneralizedTable:
         self.rule: Rule = RULES[rule]
         self.most_suppressed = most_suppressed
         self.suppressed = 0
+        self.phase = 1
         self.winners: list[Winner] = []
         self.specialized: list[set[int]] = [set() for _ in self.names]
         number = {name: i for i, name in enumerate(self.names)}
@@ -316,6 +318,7 @@ class GeneralizedTable:
                 tree.label(node),
                 tuple(tree.label(child) for child in nodes),
                 score,
+                self.phase,
             )
         )
         return score

@@ -171,6 +171,8 @@ RULES = {
 }
 SCORES = tuple(name for name, rule in RULES.items() if not rule.by_quantile)  # of a file
 BY_QUANTILE = "discernibility-by-quantile"
+COLUMNS, GROUPS = "columns", "groups"  # what a second phase refines
+REFINING = "discernibility"  # the rule of a second phase of columns
 
 
 def best_split(counts: Array, by_size: bool = False) -> int | None:

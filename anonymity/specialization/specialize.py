@@ -20,6 +20,10 @@ With suppression, a candidate is also valid if the records that would be in grou
 left out within the limit; its score is that of the records that stay. When records have been left
 out, all candidates are made anew from the remaining records, and candidates that were dropped
 before are tried again.
+
+With `refine`, a second phase begins when no candidate is left: every value of the cut is a candidate
+again, whether or not its records are of several classes, with the score and the split of
+`discernibility`.
 """
 
 from __future__ import annotations
@@ -41,7 +45,13 @@ from coterie.anonymity.specialization.generalized import (
     Winner,
 )
 from coterie.anonymity.specialization.record_suppression import Outliers, outliers
-from coterie.anonymity.specialization.scores import Effect, best_split, quantile_split
+from coterie.anonymity.specialization.scores import (
+    REFINING,
+    RULES,
+    Effect,
+    best_split,
+    quantile_split,
+)
 from coterie.anonymity.specialization.universe import (
     Universe,
     check_people,
@@ -297,15 +307,25 @@ class Specializer(GeneralizedTable):
         score = super().apply(instruction)
         attribute, node = instruction.attribute, instruction.node
         if self.suppressed > before:
-            self._heap = []
-            for at in range(len(self.names)):
-                self._add(at, self.cut_nodes(at))
+            self.try_all()
             return score
         if self._heap and self.columns[attribute] is not None:
             self._heap = [e for e in self._heap if e[1] != attribute or e[3].node != node]
             heapq.heapify(self._heap)
         self._add(attribute, self.trees[attribute].children(node))
         return score
+
+    def try_all(self) -> None:
+        """Makes candidates of all values of the cut anew."""
+        self._heap = []
+        for attribute in range(len(self.names)):
+            self._add(attribute, self.cut_nodes(attribute))
+
+    def refine(self) -> None:
+        """Begins the second phase: every value of the cut is a candidate again, beneficial or not."""
+        self.phase = 2
+        self.rule, self.scores_last = RULES[REFINING], False
+        self.try_all()
 
     def forget(self, records: Array) -> None:
         for column, counts in zip(self.columns, self._tables, strict=True):

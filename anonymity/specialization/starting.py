@@ -84,6 +84,4 @@ class StartedSpecializer(Specializer):
     def begun(self) -> None:
         """Ends the first steps: the values of the cut become candidates."""
         self._starting = False
-        self._heap = []
-        for attribute in range(len(self.names)):
-            self._add(attribute, self.cut_nodes(attribute))
+        self.try_all()

@@ -46,6 +46,15 @@ class Attribute:
         return () if self.taxonomy is None else self.taxonomy.leaves
 
 
+@dataclass(frozen=True, kw_only=True)
+class CutAttribute(Attribute):
+    """A column of a release; `at_most` bounds how general it gets, `priority` weighs its cuts."""
+
+    in_qid: bool
+    at_most: tuple[str, ...] = ()
+    priority: float = 1.0
+
+
 def one_of(node: Node, section: Section, keys: Sequence[str]) -> list[Node | None]:
     """The nodes of these keys; an attribute may have at most one of the keys."""
     nodes = [section.optional(key) for key in keys]

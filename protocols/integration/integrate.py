@@ -42,6 +42,8 @@ Messages, in order, after the class (`protocols.integration.class_labels`):
     In turns (`Plan.turns`), and while scores do not depend on groups, a winner sends instruction
     after instruction as long as its next candidate beats all that the others have announced (these
     cannot grow until they win), and then 0. It is the same sequence in fewer rounds.
+    With `Plan.refine` for columns, a second phase of such rounds follows, in which every value of
+    the cut is a candidate again, with the score of discernibility, and contributions begin at 0.
     slack      only if the plan asks for it, after the last round: the messages of `slack`
 
 Kept answers (`protocols.messaging.kept`): the records within the bounds, the class, and each
@@ -62,6 +64,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from coterie.anonymity.specialization.generalized import check_sizes, models_of
+from coterie.anonymity.specialization.scores import COLUMNS
 from coterie.anonymity.specialization.specialize import Labels, Specializer, suppression_limit
 from coterie.anonymity.specialization.starting import StartedSpecializer
 from coterie.anonymity.table.columns import Column
@@ -133,14 +136,12 @@ def integrate(
         try:
             if isinstance(table, StartedSpecializer):
                 run.start(table)
-            if run.resume(takes_part):
-                pass  # an earlier attempt has come to the end of the rounds
-            elif run.in_turns:
-                while run.turn(find_winner, takes_part):
-                    channel.progress(len(run.winners), 0)
-            else:
-                while run.next_round(find_winner, takes_part, confirm):
-                    channel.progress(len(run.winners), 0)
+            run.all_rounds(find_winner, takes_part, confirm)
+            first, refined = run.contributions, None
+            if plan.refine == COLUMNS:
+                run.refine()
+                run.all_rounds(find_winner, takes_part, confirm)
+                refined = run.contributions
             if run.asking is not None:
                 run.asking.confirm()
         except PeerError as error:
@@ -150,4 +151,4 @@ def integrate(
         slack: list[Slack | None] = []
         if run.watch is not None:
             slack = tell_slack(channel, plan, table, run.watch.nearest, rng)
-    return Outcome(table, run.winners, run.contributions, classes, slack)
+    return Outcome(table, run.winners, first, classes, refined, slack)

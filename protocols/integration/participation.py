@@ -6,6 +6,7 @@ otherwise it sends Not-participate; the rounds end when all do. Deviating gains 
 two: a party that contributes less than the others receives nothing more from them (Theorem 1).
 
 In: epsilon, equal at all parties. Out: the winner of each round, or an error that names a cheat.
+A second phase (`refine`) counts from 0.
 Every party recomputes all contributions from the instructions and the class, and never uses what a
 party says about itself. Scores, contributions and epsilon are whole numbers, times 2^30.
 

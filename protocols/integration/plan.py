@@ -34,6 +34,7 @@ class Plan:
     # What the numbers of attributes without taxonomy stand for, and whether some may be missing.
     scales: Mapping[str, tuple[Scale, bool]] = field(default_factory=dict)
     slack: bool = False  # whether the parties open at which smaller k the run would differ
+    refine: str | None = None  # what a second phase refines
     # With `method: mondrian`: the start values of bounded attributes, priorities, exact ends.
     start_values: Mapping[str, Sequence[int]] = field(default_factory=dict)
     priority: Mapping[str, float] = field(default_factory=dict)
@@ -60,4 +61,5 @@ class Outcome:
     winners: list[str]  # the party of each specialization
     contributions: dict[str, int]
     classes: Labels | None
+    refined: Mapping[str, int] | None = None  # the contributions of a second phase of columns
     slack: Sequence[Slack | None] = ()  # of each entry of the requirement, if the plan asks for it

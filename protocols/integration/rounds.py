@@ -167,6 +167,26 @@ class Rounds:
                 channel.keep(START, values)
             table.begun()
 
+    def all_rounds(
+        self, find_winner: FindWinner, takes_part: TakesPart, confirm: Confirm | None
+    ) -> None:
+        """The rounds of a phase, those of an earlier attempt first."""
+        if self.resume(takes_part):
+            return
+        in_turns = self.in_turns
+        while (
+            self.turn(find_winner, takes_part)
+            if in_turns
+            else self.next_round(find_winner, takes_part, confirm)
+        ):
+            self.channel.progress(len(self.winners), 0)
+
+    def refine(self) -> None:
+        """Begins the second phase, whose contributions have a unit of their own."""
+        self.table.refine()
+        self.contributions = dict.fromkeys(self.plan.names, 0)
+        self._rejected = dict.fromkeys(self.plan.names, 0)
+
     def resume(self, takes_part: TakesPart) -> bool:
         """Follows the rounds that all parties have kept from earlier attempts; whether these are all.
 

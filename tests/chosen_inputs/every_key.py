@@ -79,7 +79,7 @@ EXAMPLES = {
         "recipients: all\n",
         "kind: integrate\n" + TWO + "id: ID\nscore: discernibility\nsplit: quantile\n"
         "attributes: {Age: {party: bank, range: [1, 99]}}\n"
-        "requirement: [{qid: [Age], k: 4}]\nmax_suppression: 0.1\n",
+        "requirement: [{qid: [Age], k: 4}]\nmax_suppression: 0.1\nrefine: groups\n",
         "kind: integrate\n" + TWO + "id: ID\nscore: discernibility\n"
         "attributes: {Age: {party: bank, range: [1, 99]}}\n"
         "requirement: [{qid: [Age], k: 4}]\nslack: tell\n",

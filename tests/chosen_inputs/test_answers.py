@@ -24,6 +24,8 @@ SEARCHES = {
     "anonymity loss": "score: information-gain-per-anonymity-loss\n",
     "no class": "score: discernibility\n",
     "split": "score: discernibility\nsplit: quantile\n",
+    "a second phase of columns": "refine: columns\n",
+    "a second phase of groups": "refine: groups\n",
     "a strategy that never ends": "adversary: malicious\nepsilon: 1e9\n",
     "a strategy that ends at once": "adversary: malicious\nepsilon: 0\n",
 }

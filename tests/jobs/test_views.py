@@ -147,6 +147,8 @@ JOBS = {
     "integrate by cuts": INTEGRATE + "method: mondrian\n",
     "integrate by cuts with a strategy": INTEGRATE + "method: mondrian\nadversary: malicious\n",
     "integrate by cuts with a model": SENSITIVE + "method: mondrian\n",
+    "integrate with a second phase of columns": INTEGRATE + "refine: columns\n",
+    "integrate with a second phase of groups": INTEGRATE + "refine: groups\n",
     "integrate with a witness": WITNESSED,
     "count as shares": f"kind: count\n{VERTICAL}{KEYS['count']}output: shares\n",
     "regress logistic": f"kind: regress\nmodel: logistic\npenalty: 1\n{REGRESS}",

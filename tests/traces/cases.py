@@ -207,6 +207,8 @@ JOBS: dict[str, Callable[[Path], None]] = {
     "integrate hide_scores": loans("hide_scores: true\n"),
     "integrate slack": loans("slack: tell\n", hide_scores=False),
     "integrate mondrian": loans(MONDRIAN),
+    "integrate refine columns": loans("refine: columns\n"),
+    "integrate refine groups": loans("refine: groups\n"),
     "integrate with a witness": lambda folder: simulated(
         loan_folder(folder, WITNESSED, zodiac=SIGNS), hide_scores=False
     ),

@@ -7,13 +7,13 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from coterie.anonymity.models.privacy import JointDiversity, TupleModel
-from coterie.anonymity.specialization.scores import BY_QUANTILE, RULES, SCORES
+from coterie.anonymity.specialization.scores import BY_QUANTILE, GROUPS, RULES, SCORES
 from coterie.anonymity.specialization.specialize import Requirement
 from coterie.anonymity.specialization.starting import start_nodes
 from coterie.anonymity.specialization.universe import mapped_names
 from coterie.anonymity.table.columns import IntervalTree, TaxonomyTree, Tree
 from coterie.anonymity.table.taxonomy import Taxonomy, with_gap
-from coterie.jobs.data.attributes import Attribute, attribute_missing, one_of
+from coterie.jobs.data.attributes import CutAttribute, attribute_missing, one_of
 from coterie.jobs.data.missing import read_missing
 from coterie.jobs.data.released.together import apart, together_warnings
 from coterie.jobs.data.scaled import read_limits, read_type
@@ -26,7 +26,9 @@ from coterie.jobs.kinds.integrate.cuts.keys import (
     check_mondrian,
     long_warnings,
     read_boxes,
+    read_refine,
     read_score_of_cuts,
+    refine_warnings,
 )
 from coterie.jobs.kinds.integrate.population.keys import check_known_there, read_universe
 from coterie.jobs.kinds.integrate.requirement_warnings import (
@@ -44,13 +46,10 @@ from coterie.protocols.integration.sensitive.conditions import concerns_others
 
 
 @dataclass(frozen=True, kw_only=True)
-class ReleasedAttribute(Attribute):
+class ReleasedAttribute(CutAttribute):
     """A column that goes into the release."""
 
     party: str
-    in_qid: bool
-    at_most: tuple[str, ...] = ()
-    priority: float = 1.0  # of `method: mondrian`
 
     @cached_property
     def start(self) -> tuple[list[int], list[int]]:
@@ -82,6 +81,7 @@ class IntegrateJob(Job):
     slack: bool
     universe: str | None  # the party that holds the population of entries with `k_map`
     method: str = SPECIALIZE
+    refine: str | None = None  # what a second phase of `specialize` refines
     tight: bool = False  # whether the release shows the exact ends of numbers
 
     @property
@@ -128,6 +128,11 @@ class IntegrateJob(Job):
         return {a.name: a.party for a in self.attributes if a.in_qid}
 
     @property
+    def cuts_groups(self) -> bool:
+        """Whether the release shows groups that are cut one by one, so that values overlap."""
+        return self.method == MONDRIAN or self.refine == GROUPS
+
+    @property
     def bounded(self) -> list[ReleasedAttribute]:
         """The attributes that begin below the root because of bounds."""
         return [attribute for attribute in self.attributes if attribute.start[0]]
@@ -157,6 +162,7 @@ class IntegrateJob(Job):
             *together_warnings(self.requirements),
             *covered_warnings(self.requirements),
             *(long_warnings(self.requirements) if self.method == MONDRIAN else []),
+            *(refine_warnings(self.requirements) if self.refine == GROUPS else []),
             *self._matching_warnings(),
         ]
 
@@ -237,6 +243,7 @@ def parse_integrate(section: Section, common: Common) -> IntegrateJob:
         slack=read_slack(section, requirements, rule, max_suppression),
         universe=universe,
         method=method,
+        refine=read_refine(section, method, requirements),
         tight=read_boxes(section, method),
     )
     if universe is not None:

@@ -214,11 +214,11 @@ class Integrate(Kind[IntegrateJob, Coding]):
 
     def summary(self, job: IntegrateJob, result: Claim) -> Sequence[str]:
         lines = usefulness_lines(job, result)
-        if job.method == MONDRIAN:
+        if job.cuts_groups:
             lines.append(
                 f"{len(result.entry('tree').items())} cuts; values of a column may overlap"
             )
-        elif winners := result.entry("winners").items():
+        if job.method != MONDRIAN and (winners := result.entry("winners").items()):
             lines.append(f"{len(winners)} specializations")
         if isinstance(result.value, dict) and isinstance(result.value.get("utility"), dict):
             lines += utility_lines(result.value["utility"])

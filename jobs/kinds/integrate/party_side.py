@@ -13,7 +13,7 @@ import numpy as np
 
 from coterie.anonymity.cuts.joined import joined
 from coterie.anonymity.specialization.generalized import check_sizes, models_of
-from coterie.anonymity.specialization.scores import SCALE
+from coterie.anonymity.specialization.scores import GROUPS, SCALE
 from coterie.anonymity.specialization.shown_utility import detail_kept, shown_utility
 from coterie.anonymity.specialization.specialize import (
     Labels,
@@ -26,7 +26,12 @@ from coterie.base.arrays import Mask, Rows
 from coterie.jobs.data.workspace import Workspace
 from coterie.jobs.kinds.integrate.behaviour import BehaviourOf
 from coterie.jobs.kinds.integrate.cuts.keys import MONDRIAN
-from coterie.jobs.kinds.integrate.cuts.party_side import CutTable, result_of, run_cuts
+from coterie.jobs.kinds.integrate.cuts.party_side import (
+    CutTable,
+    refine_cuts,
+    result_of,
+    run_cuts,
+)
 from coterie.jobs.kinds.integrate.exhibit import Shown, exhibit_of
 from coterie.jobs.kinds.integrate.flat import tell_domains
 from coterie.jobs.kinds.integrate.job import IntegrateJob
@@ -124,7 +129,12 @@ def run_party_side(
             )
             behaviour.contributions = outcome.contributions
             table, classes = outcome.table, outcome.classes
-            result = _result(job, outcome, cost)
+            if job.refine == GROUPS:
+                table = CutTable(
+                    refine_cuts(job, plan, channel, outcome, own.columns, labels, rng, workspace),
+                    table,
+                )
+            result = _result(job, outcome, table, cost)
         there = stays[table.kept]
         if workspace.exhibits is not None:
             workspace.exhibits["exhibit"] = exhibit_of(
@@ -233,6 +243,7 @@ def _plan(job: IntegrateJob, channel: Channel, own: Columns, round_by_round: boo
         conditions=job.conditions,
         starts={attribute.name: attribute.start[0] for attribute in job.bounded},
         slack=job.slack,
+        refine=job.refine,
         start_values={a.name: a.start[1] for a in job.bounded} if job.method == MONDRIAN else {},
         priority={attribute.name: attribute.priority for attribute in in_qid},
         tight=job.tight,
@@ -272,9 +283,9 @@ def coded(labels: Labels) -> Coded:
     return Coded(labels.codes, labels.values)
 
 
-def _result(job: IntegrateJob, outcome: Outcome, cost: int) -> dict[str, Any]:
+def _result(job: IntegrateJob, outcome: Outcome, table: Shown, cost: int) -> dict[str, Any]:
     suppressed = outcome.table.suppressed
-    return {
+    result = {
         "records": outcome.table.records - suppressed,
         "winners": [
             {
@@ -283,14 +294,27 @@ def _result(job: IntegrateJob, outcome: Outcome, cost: int) -> dict[str, Any]:
                 "children": list(winner.children),
                 "score": winner.score / SCALE,
                 "party": party,
+                **({"phase": winner.phase} if job.refine else {}),
             }
             for winner, party in zip(outcome.table.winners, outcome.winners, strict=True)
         ],
         "cut": outcome.table.cut,
-        "contributions": {name: mu / SCALE for name, mu in outcome.contributions.items()},
-        "anonymity": outcome.table.anonymity,
-        "utility": shown_utility(outcome.table, cost),
-        "detail": detail_kept(outcome.table, cost),
+    }
+    refined = outcome.refined
+    if isinstance(table, CutTable):
+        refined = table.outcome.contributions
+        result |= result_of(job, table, suppressed + cost)
+    else:
+        result |= {
+            "anonymity": outcome.table.anonymity,
+            "utility": shown_utility(outcome.table, cost),
+            "detail": detail_kept(outcome.table, cost),
+        }
+    result["contributions"] = {name: mu / SCALE for name, mu in outcome.contributions.items()}
+    if refined is not None:
+        result["refine_contributions"] = {name: mu / SCALE for name, mu in refined.items()}
+    return {
+        **result,
         **({"suppressed": suppressed + cost} if job.max_suppression else {}),
         **({"bounds_cost": cost} if job.bounded else {}),
         **({"slack": slack_entries(job.requirements, outcome.slack)} if job.slack else {}),

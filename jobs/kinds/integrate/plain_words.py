@@ -11,7 +11,6 @@ from collections.abc import Sequence
 from coterie.base.text import quoted_list
 from coterie.jobs.data.released.together import all_columns
 from coterie.jobs.kinds.integrate.behaviour import RESISTS
-from coterie.jobs.kinds.integrate.cuts.keys import MONDRIAN
 from coterie.jobs.kinds.integrate.job import IntegrateJob
 
 
@@ -34,7 +33,7 @@ def told_of(job: IntegrateJob, party: str) -> Sequence[str]:
             "who know its own columns, and none from those who know all of "
             f"{quoted_list(all_columns(job.requirements))}"
         )
-    if shown and job.method == MONDRIAN:
+    if shown and job.cuts_groups:
         told.append(
             "every party and whoever gets the result: along which columns and values each group was "
             "cut, and that a group which was not cut further could not be"

@@ -27,6 +27,7 @@ from typing import Any
 import numpy as np
 
 from coterie.anonymity.models.audit import Released, check_risk, group_numbers
+from coterie.anonymity.specialization.scores import GROUPS
 from coterie.anonymity.specialization.specialize import suppression_limit
 from coterie.anonymity.table.intervals import GAP, Interval, lower_end, read_interval
 from coterie.anonymity.table.taxonomy import TOP
@@ -41,7 +42,7 @@ from coterie.jobs.data.release_file import (
 from coterie.jobs.data.released.together import together_counted
 from coterie.jobs.file.result_file import RESULT, Claim
 from coterie.jobs.kinds.integrate.cuts.keys import MONDRIAN
-from coterie.jobs.kinds.integrate.cuts.verify_tree import check_tree
+from coterie.jobs.kinds.integrate.cuts.verify_tree import before_cuts, check_tree
 from coterie.jobs.kinds.integrate.job import IntegrateJob, ReleasedAttribute
 from coterie.jobs.kinds.integrate.slack import UNCHECKED, check_slack
 from coterie.jobs.kinds.integrate.verify_winners import (
@@ -111,11 +112,15 @@ def _verify_release(job: IntegrateJob, result: Any, path: Path) -> dict[str, Any
             "suppressed"
         )
     check_order(table, path)
+    specialized = dict(table)  # as the specializations show it, before groups are cut
+    if job.refine == GROUPS:
+        in_qids = [attribute for attribute in job.attributes if attribute.in_qid]
+        specialized |= before_cuts(in_qids, result["cut"], table)
     for attribute in job.attributes:
         if attribute.in_qid and job.method == MONDRIAN:
             continue  # `check_tree` has the values of these
         if attribute.in_qid:
-            _check_cut(attribute, table[attribute.name], result["cut"][attribute.name])
+            _check_cut(attribute, specialized[attribute.name], result["cut"][attribute.name])
         else:
             _check_plain(attribute, table[attribute.name], path)
     requirements = check_requirements(job.requirements, result["anonymity"], table, "the job")
@@ -124,10 +129,12 @@ def _verify_release(job: IntegrateJob, result: Any, path: Path) -> dict[str, Any
     cuts = result.get("cut", {})
     if job.method == MONDRIAN:
         _check_suppressed_by_bounds(result, suppressed)
-        check_tree(job, result, table)
+        check_tree(job, result, table, "contributions")
         cuts = {name: [_widest(result, name, table[name])] for name in in_qid}
     else:
-        check_winners(job, result, table, bool(suppressed))
+        check_winners(job, result, specialized, bool(suppressed))
+        if job.refine == GROUPS:
+            check_tree(job, result, table, "refine_contributions")
         check_slack(job.requirements, job.slack, result, _with_steps_left(job, result))
     _check_utility(job, result, table, suppressed, cuts)
     _check_reached(result, requirements)

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from decimal import ROUND_HALF_EVEN, Decimal, localcontext
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
-from coterie.anonymity.models.audit import Released
+from coterie.anonymity.models.audit import Released, group_numbers
+from coterie.anonymity.specialization.scores import COLUMNS
 from coterie.anonymity.table.columns import IntervalTree, TaxonomyTree, Tree
 from coterie.anonymity.table.intervals import GAP, Interval, read_interval
 from coterie.anonymity.table.scales import Scale
@@ -119,26 +121,34 @@ def check_winners(
     """Replays the specializations from the topmost values down to the cut."""
     attributes = {attribute.name: attribute for attribute in job.attributes if attribute.in_qid}
     cuts = {name: _Cut(attributes[name], result["cut"][name]) for name in attributes}
-    contributions = dict.fromkeys(job.record_holders, 0.0)
+    sums = {"contributions": dict.fromkeys(job.record_holders, 0.0)}
+    if job.refine == COLUMNS:
+        sums["refine_contributions"] = dict.fromkeys(job.record_holders, 0.0)
+    phases = [winner.get("phase", 1) for winner in result["winners"]]
+    if phases != sorted(phases) or not set(phases) <= set(range(1, len(sums) + 1)):
+        raise VerificationError(f"{RESULT}: the winners are in no order of phases")
     steps = []
     for number, winner in enumerate(result["winners"]):
         where = f"{RESULT}: winner {number + 1}"
         attribute = attributes.get(winner["attribute"])
         if attribute is None or winner["party"] != attribute.party:
             raise VerificationError(f"{where} is of no attribute of {winner['party']} in a qid")
+        node = cuts[attribute.name].nodes.get(winner["value"], -1)
         below = cuts[attribute.name].specialize(winner["value"], winner["children"])
         if below is None:
             children = ", ".join(winner["children"])
             raise VerificationError(f"{where} puts {children} in the place of '{winner['value']}'")
-        contributions[attribute.party] += winner["score"]
-        steps.append((where, winner, below))
+        [*sums.values()][winner.get("phase", 1) - 1][attribute.party] += winner["score"]
+        steps.append((where, winner, node, below))
     for name, cut in cuts.items():
         if sorted(cut.nodes) != sorted(result["cut"][name]):
             raise VerificationError(f"{RESULT}: the winners do not lead to the cut of '{name}'")
     if job.rule in SCORED and not suppressed and job.class_name is not None:
         classes = table[job.class_name]
         counted = {name: _class_counts(table[name], classes) for name in attributes}
-        for where, winner, below in steps:
+        for where, winner, _, below in steps:
+            if winner.get("phase", 1) > 1:
+                break
             name = winner["attribute"]
             counts = _counts_below(cuts[name], below, table[name], counted[name])
             score = plain_score(job.rule, counts) / _SCALE
@@ -146,11 +156,55 @@ def check_winners(
                 raise VerificationError(
                     f"{where} has the score {winner['score']}, the release gives {score}"
                 )
-    for party, total in contributions.items():
-        if result["contributions"][party] != total:
+    if not suppressed:
+        second = [step for step in steps if step[1].get("phase", 1) == 2]
+        _check_second(cuts, second, {name: table[name] for name in attributes})
+    for key, contributions in sums.items():
+        for party, total in contributions.items():
+            if result[key][party] != total:
+                raise VerificationError(
+                    f"{RESULT}: {party} contributed {total}, not {result[key][party]}"
+                )
+
+
+def _check_second(
+    cuts: Mapping[str, _Cut],
+    steps: Sequence[tuple[str, Any, int, Sequence[int]]],
+    table: Mapping[str, Released],
+) -> None:
+    """The scores of a second phase: how far each step makes the squared sizes of the groups fall.
+
+    The steps are undone one after the other, from the release back to the first phase.
+    """
+    if not steps:
+        return
+    names = list(table)
+    groups = group_numbers([table[name] for name in names])
+    _, first, sizes = np.unique(groups, return_index=True, return_counts=True)
+    records = len(groups)
+    shown = [
+        np.array([cuts[name].nodes[value] for value in table[name].values])[
+            table[name].codes[first]
+        ]
+        for name in names
+    ]
+
+    def squares() -> int:
+        _, number = np.unique(np.stack(shown), axis=1, return_inverse=True)
+        total = np.bincount(number.ravel(), weights=sizes)
+        return sum(int(size) ** 2 for size in total.tolist())
+
+    after = squares()
+    for where, winner, node, below in reversed(steps):
+        column = shown[names.index(winner["attribute"])]
+        column[np.isin(column, below)] = node
+        before = squares()
+        score = round(Fraction(before - after, records**2) * _SCALE) / _SCALE
+        if score != winner["score"]:
             raise VerificationError(
-                f"{RESULT}: {party} contributed {total}, not {result['contributions'][party]}"
+                f"{where} has the score {winner['score']}, the release gives {score}"
             )
+        after = before
 
 
 def _class_counts(column: Released, classes: Released) -> Ints:

@@ -11,6 +11,7 @@ from typing import Any
 
 from coterie.anonymity.algorithms.anonymized import Anonymized
 from coterie.anonymity.algorithms.stored_recoding import StoredRelease
+from coterie.anonymity.models.audit import Released
 from coterie.anonymity.specialization.specialize import Requirement
 from coterie.anonymity.table.stored import StoredTable
 from coterie.anonymity.table.table import Table
@@ -96,6 +97,9 @@ class Generalizing(TableMethod):
 
     def check_shown(self, file: TableFile, result: Any, shown: Callable[[str], Times]) -> None:
         """Further checks of a release: `shown` has the values of a column."""
+
+    def check_rows(self, file: TableFile, result: Any, table: Mapping[str, Released]) -> None:
+        """Further checks of a release that the memory holds."""
 
     def check_source(
         self,

@@ -93,6 +93,7 @@ def _verify(
     )
     qids = [attribute.name for attribute in file.attributes if attribute.in_qid]
     method.check_shown(file, result, lambda name: shown_times(table[name]))
+    method.check_rows(file, result, table)
     sizes: Ints = np.zeros(1, np.int64)
     if records:
         sizes = np.bincount(group_numbers([table[name] for name in qids]))

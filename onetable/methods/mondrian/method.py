@@ -5,15 +5,19 @@ from __future__ import annotations
 from collections.abc import Mapping
 from contextlib import closing
 from functools import partial
+from typing import Any
 
 from coterie.anonymity.algorithms.anonymized import Anonymized
 from coterie.anonymity.algorithms.mondrian import Options, mondrian
 from coterie.anonymity.algorithms.stored_recoding import StoredRelease, mondrian_stored
 from coterie.anonymity.algorithms.width import WidthOptions, cut_by_width
+from coterie.anonymity.models.audit import Released
 from coterie.anonymity.specialization.specialize import suppression_limit
+from coterie.anonymity.specialization.starting import start_nodes
 from coterie.anonymity.table.stored import StoredTable
 from coterie.anonymity.table.table import Table
 from coterie.jobs.file.document import Section
+from coterie.jobs.kinds.integrate.cuts.verify_tree import Cutting, replay
 from coterie.onetable.methods.generalizing.method import Generalizing, Room
 from coterie.onetable.methods.mondrian.cluster_pieces import Cluster
 from coterie.onetable.methods.mondrian.keys import read_options
@@ -36,6 +40,24 @@ class Mondrian(Generalizing):
         if isinstance(file.options, WidthOptions):
             return cut_by_width(table, file.requirements, most, file.options)
         return mondrian(table, file.requirements, most, file.options)
+
+    def check_rows(self, file: TableFile, result: Any, table: Mapping[str, Released]) -> None:
+        if isinstance(options := file.options, WidthOptions):
+            attributes = [attribute for attribute in file.attributes if attribute.in_qid]
+            starts = {
+                a.name: [a.taxonomy.labels[node] for node in start_nodes(a.taxonomy, a.at_most)[1]]
+                for a in attributes
+                if a.at_most and a.taxonomy is not None
+            }
+            cutting = Cutting(
+                attributes,
+                file.requirements,
+                options.score,
+                options.class_name,
+                options.tight,
+                starts,
+            )
+            replay(cutting, result["tree"], table)
 
     def in_pieces(self, file: TableFile) -> bool:
         return isinstance(file.options, Options)

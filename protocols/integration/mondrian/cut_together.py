@@ -48,15 +48,16 @@ of `secure_maximum` for each group of 2k records or more, about 1 kB a group.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from coterie.anonymity.cuts.groups import Branch, Partition
+from coterie.anonymity.cuts.groups import Branch, Partition, start_of
 from coterie.anonymity.cuts.joined import joined
 from coterie.anonymity.cuts.regions import Region, Space, space_of
+from coterie.anonymity.cuts.scoring import WIDTH
 from coterie.anonymity.specialization.generalized import check_sizes, models_of
-from coterie.anonymity.specialization.specialize import Labels
+from coterie.anonymity.specialization.specialize import Labels, Specializer
 from coterie.anonymity.table.columns import Column
 from coterie.anonymity.table.groups import group_numbers
 from coterie.base.arrays import Array
@@ -127,10 +128,7 @@ def cut_together(
     its sensitive columns, by name. `strategy` is the epsilon of the participation strategy.
     """
     check_sizes(plan.requirements, records)
-    labels = {
-        name: column.compact() if name in (plan.sensitive_holders or {}) else column
-        for name, column in labels.items()
-    }
+    labels = _compact(plan, labels)
     models_of(plan.requirements, labels)
     if plan.class_name is not None:
         own = labels.get(plan.class_name) if channel.me in plan.class_holders else None
@@ -147,14 +145,60 @@ def cut_together(
         levels = Levels(
             channel, plan, columns, labels, records, rng, spaces, conditions, starts, strategy
         )
-        levels.prepare(hide_scores, book)
-        while levels.level():
-            channel.progress(levels.number, 0)
-        if plan.tight:
-            levels.show_ends()
+        return _outcome(levels, hide_scores, book)
+
+
+def cut_further(
+    channel: Channel,
+    plan: Plan,
+    table: Specializer,
+    columns: Mapping[str, Column],
+    labels: Mapping[str, Labels],
+    rng: Random,
+    *,
+    hide_scores: bool = True,
+    strategy: float | None = None,
+    book: RecordContribution = record_nothing,
+) -> CutOutcome:
+    """The second phase of a specialization: its groups are the first ones here.
+
+    `columns` and `labels` are those of `integrate`, with the class as all parties know it.
+    """
+    if table.suppressed:
+        columns = {name: column.take(table.kept) for name, column in columns.items()}
+        labels = {name: column.take(table.kept) for name, column in labels.items()}
+    records = table.records - table.suppressed
+    plan = replace(plan, rule=WIDTH, start_values={})
+    with channel.step("cut"):
+        spaces = {name: space_of(tree) for name, tree in zip(table.names, table.trees, strict=True)}
+        conditions = joined(plan.requirements, table.names)
+        starts = {name: start_of(table, name) for name in table.names}
+        levels = Levels(
+            channel, plan, columns, _compact(plan, labels), records, rng, spaces, conditions,
+            starts, strategy,
+        )  # fmt: skip
+        return _outcome(levels, hide_scores, book)
+
+
+def _compact(plan: Plan, labels: Mapping[str, Labels]) -> dict[str, Labels]:
+    """The labels, the sensitive ones without values that no record has."""
+    return {
+        name: column.compact() if name in (plan.sensitive_holders or {}) else column
+        for name, column in labels.items()
+    }
+
+
+def _outcome(levels: Levels, hide_scores: bool, book: RecordContribution) -> CutOutcome:
+    """Runs all levels."""
+    levels.prepare(hide_scores, book)
+    run = levels.run
+    while levels.level():
+        run.channel.progress(levels.number, 0)
+    if run.plan.tight:
+        levels.show_ends()
     return CutOutcome(
-        levels.run.shared.partitions, spaces, levels.tree, levels.parties,
-        levels.run.contributions, classes, records, levels.number,
+        run.shared.partitions, run.shared.spaces, levels.tree, levels.parties, run.contributions,
+        run.classes, run.records, levels.number,
     )  # fmt: skip
 
 

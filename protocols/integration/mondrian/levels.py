@@ -12,6 +12,7 @@ from coterie.anonymity.cuts.groups import (
     Branch,
     Cut,
     Decision,
+    Start,
     Strike,
     best_cuts,
     branches_of,
@@ -68,18 +69,14 @@ class Levels:
         rng: Random,
         spaces: Mapping[str, Space],
         conditions: Sequence[Joined],
-        starts: Mapping[str, Array],
+        starts: Mapping[str, Start],
         strategy: float | None,
     ) -> None:
         self._columns, self._labels, self._rng = columns, labels, rng
         self._conditions = conditions
         partitions = [
-            started_groups(
-                one.names, one.k, records, spaces, plan.start_values,
-                {name: starts[name] for name in one.names if name in starts},
-            )
-            for one in conditions
-        ]  # fmt: skip
+            started_groups(one.names, one.k, records, spaces, starts) for one in conditions
+        ]
         self.run = JointRun(
             channel,
             plan,
@@ -112,14 +109,18 @@ class Levels:
             )  # fmt: skip
         judged_here = [[models[j][:2] for j in js if j in models] for js in places]
         self._instructions = Instructions(run, self._cutters, self._scoring, judged_here, book)
-        for one, partition in zip(self._conditions, run.shared.partitions, strict=True):
-            if (partition.open.sizes < one.k).any():
+        allowed = check_start(run, self._judgement, any(self._judged))
+        for one, partition, stays in zip(
+            self._conditions, run.shared.partitions, allowed, strict=True
+        ):
+            if not stays and plan.refine is None:
                 raise DataError(
-                    f"the bounds in at_most leave groups of fewer than k = {one.k} records of "
-                    f"{', '.join(one.names)}; permit more general values"
+                    f"the bounds in at_most leave groups of {', '.join(one.names)} of fewer than "
+                    f"k = {one.k} records, or groups that violate a condition on a sensitive "
+                    "column; permit more general values"
                 )
-        if plan.start_values and any(self._judged):
-            check_start(channel, self._judgement)
+            if not stays:  # groups of a specialization that short entries have made
+                partition.close()
         self._winners = WinnerExchange(
             run, self._hidden_winners() if hide_scores else None, self._judged
         )

@@ -6,10 +6,12 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from coterie.anonymity.cuts.groups import Start
+from coterie.anonymity.cuts.regions import Node
 from coterie.anonymity.specialization.starting import start_codes
 from coterie.anonymity.table.columns import CategoricalColumn, Column
 from coterie.base.arrays import Array
-from coterie.base.errors import DataError
+from coterie.protocols.integration.mondrian.joint_run import JointRun
 from coterie.protocols.integration.mondrian.judged_cuts import Judgement
 from coterie.protocols.integration.plan import Plan
 from coterie.protocols.messaging.broadcast_check import compare_digests, digest_of
@@ -21,7 +23,7 @@ START = "start of cuts"
 
 STARTED = declare(
     "integrate: start values of cuts",
-    what="With `method: mondrian` and bounds on generalization, the start value of each record that stays; and, with models, whether the start groups satisfy them.",
+    what="With `method: mondrian` and bounds on generalization, the start value of each record that stays. With models and such bounds or `refine: groups`, of each condition whether the start groups satisfy the models on the party's columns.",
     to="every party",
     why="The groups begin there; the release shows no more general value.",
 )
@@ -29,13 +31,14 @@ STARTED = declare(
 
 def start_values(
     channel: Channel, plan: Plan, columns: Mapping[str, Column], records: int
-) -> dict[str, Array]:
+) -> dict[str, Start]:
     """The start value of each record on every bounded attribute, as its holder tells it."""
     if not plan.start_values:
         return {}
+    regions = {name: [Node(node) for node in cut] for name, cut in plan.start_values.items()}
     kept = channel.next_kept(START)
     if kept is not None:
-        return dict(zip(plan.start_values, kept, strict=True))
+        return {name: (regions[name], codes) for name, codes in zip(regions, kept, strict=True)}
     found: dict[str, Array] = {}
     with channel.step("start"):
         heard: dict[str, bytes] = {}
@@ -58,17 +61,26 @@ def start_values(
         with channel.step("compare"):
             compare_digests(channel, plan.names, heard, "its start values")
     channel.keep(START, [*found.values()])
-    return found
+    return {name: (regions[name], codes) for name, codes in found.items()}
 
 
-def check_start(channel: Channel, judgement: Judgement) -> None:
-    """Everybody tells whether the start groups satisfy the models on its own columns."""
+def check_start(run: JointRun, judgement: Judgement, judged: bool) -> list[bool]:
+    """Of each condition whether the groups that it starts with satisfy it, as all parties find.
+
+    With models, everybody tells of each condition whether they hold on its own columns.
+    """
+    channel, partitions = run.channel, run.shared.partitions
+    large = [bool((partition.open.sizes >= partition.k).all()) for partition in partitions]
+    begun = run.plan.start_values or run.plan.refine is not None
+    if not begun or not judged:
+        return large
     with channel.step("start"):
-        mine = int(all(judgement.check_start()))
+        mine = np.array(judgement.check_start(), np.uint8)
         channel.broadcast(channel.open(STARTED, mine))
-        verdicts = [mine, *(channel.recv_flag(peer, "verdict") for peer in channel.peers)]
-    if not all(verdicts):
-        raise DataError(
-            "the bounds in at_most violate a condition on a sensitive column; permit more "
-            "general values"
-        )
+        told = {channel.me: mine}
+        for peer in channel.peers:
+            told[peer] = channel.recv_array(peer, np.uint8, mine.shape, "verdicts")
+        heard = {name: digest_of(flags) for name, flags in told.items()}
+        compare_digests(channel, run.plan.names, heard, "its verdicts on the start groups")
+    good = np.all([*told.values()], axis=0)
+    return [a and b for a, b in zip(large, good.tolist(), strict=True)]

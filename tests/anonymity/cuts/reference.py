@@ -58,6 +58,8 @@ class Job:
     priority: dict = field(default_factory=dict)
     starts: dict = field(default_factory=dict)  # name -> start values
     class_name: str | None = None
+    first: list | None = None  # the regions that each row starts with
+    closed: set = field(default_factory=set)  # conditions whose groups stay as they start
 
 
 def number(text):
@@ -171,7 +173,7 @@ def starting(job, names):
     for i, row in enumerate(job.rows):
         regions = []
         for name in names:
-            region = top(job.attributes[name])
+            region = job.first[i][name] if job.first else top(job.attributes[name])
             for value in job.starts.get(name, ()):
                 if row[name] in job.attributes[name].leaves(value):
                     region = ("node", value)
@@ -209,6 +211,11 @@ def run(job, holders=None, epsilon=None):
         for attributes, _, _ in job.conditions
     ]
     level = 0
+    for place in job.closed:
+        for regions, group, _ in opened[place]:
+            for i in group:
+                shown[i] |= regions
+        opened[place] = []
     while any(opened):
         level += 1
         taking = [

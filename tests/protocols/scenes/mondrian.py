@@ -13,7 +13,9 @@ from coterie.anonymity.table.columns import (
     TaxonomyTree,
 )
 from coterie.anonymity.table.taxonomy import read_taxonomy
-from coterie.protocols.integration.mondrian.cut_together import cut_together
+from coterie.protocols.integration.hidden_winner import HiddenWinner
+from coterie.protocols.integration.integrate import integrate
+from coterie.protocols.integration.mondrian.cut_together import cut_further, cut_together
 from coterie.protocols.integration.plan import Plan
 from tests.protocols.scenes.form import THREE, TWO, scene
 
@@ -106,3 +108,48 @@ def values_below_a_start_value(watched, world):
         return [len(outcome.tree), *outcome.generalized("x")[1]]
 
     return dict.fromkeys(TWO, party)
+
+
+def refining(holders, columns, refine, watched):
+    """Parties whose class is the same for all: a first phase has nothing to do, the second one has."""
+
+    def party(channel, rng):
+        own = {name: columns[name] for name in holders if holders[name] == channel.me}
+        classes = Labels(np.zeros(ROWS, np.uint8), ("a",))
+        labels = {"class": classes} if channel.me == watched else {}
+        hidden = HiddenWinner(rng.fork("hidden"), len(holders))
+        trees = {name: IntervalTree(0.0, 1000.0) for name in holders}
+        needed = (Requirement(("x", "y"), 10),)
+        plan = Plan(THREE, trees, holders, needed, (watched,), "class", refine=refine)
+        outcome = integrate(channel, plan, own, labels, ROWS, rng, find_winner=hidden)
+        if refine == "columns":
+            return [repr(outcome.table.cut)]
+        cuts = cut_further(
+            channel, plan, outcome.table, own, {"class": classes}, rng.fork("groups")
+        )
+        return [len(cuts.tree), *(str(branch.region) for branch in cuts.tree)]
+
+    return dict.fromkeys(THREE, party)
+
+
+def beaten(watched, world):
+    """Everybody's column, of which one wins all: another could be cut at the start, or never."""
+    winner, loser = (name for name in THREE if name != watched)
+    rows = np.arange(ROWS)
+    columns = {
+        "x": column("x", rows // 10 * 66),
+        "y": column("y", np.where(rows % (10, 40)[world] < 1, 1000, 0)),
+    }
+    return {"x": winner, "y": loser}, columns
+
+
+@scene("integration/integrate", THREE, runs=4)
+def steps_of_a_second_phase_that_lose(watched, world):
+    """What the loser would offer in a round, its score, and that it has nothing is secret."""
+    return refining(*beaten(watched, world), "columns", watched)
+
+
+@scene("integration/mondrian/cut_together", THREE, runs=4)
+def cuts_of_a_second_phase_that_lose(watched, world):
+    """The same of groups, after a first phase that could do nothing."""
+    return refining(*beaten(watched, world), "groups", watched)

@@ -49,6 +49,8 @@ MUTANTS = [
                 "integrate by open cuts",
                 "integrate by cuts",
                 "integrate by cuts with a strategy",
+                "integrate with a second phase of columns",
+                "integrate with a second phase of groups",
                 "integrate with a condition at its holder",
                 "count, vertical",
                 "count as shares",

@@ -27,6 +27,20 @@ MUTANTS = [
         view("values_below_a_start_value", "alice"),
     ),
     mutant(
+        "a second phase of columns with open scores",
+        "protocols/integration/integrate.py",
+        "                run.refine()\n                run.all_rounds(find_winner, takes_part, confirm)\n",
+        "                run.refine()\n                run.all_rounds(announce_scores, takes_part, confirm)\n",
+        view("steps_of_a_second_phase_that_lose", "ann"),
+    ),
+    mutant(
+        "a second phase of groups with open scores",
+        "protocols/integration/mondrian/cut_together.py",
+        "            starts, strategy,\n        )  # fmt: skip\n        return _outcome(levels, hide_scores, book)\n",
+        "            starts, strategy,\n        )  # fmt: skip\n        return _outcome(levels, False, book)\n",
+        view("cuts_of_a_second_phase_that_lose", "ann"),
+    ),
+    mutant(
         "the later of two equal children joins a rest",
         "anonymity/cuts/candidates.py",
         "key=lambda at: (sizes[at], -at)",

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from coterie.anonymity.cuts.joined import joined
 from coterie.anonymity.cuts.scoring import SCORES, WIDTH
+from coterie.anonymity.specialization.scores import COLUMNS, GROUPS
 from coterie.anonymity.specialization.specialize import Requirement
 from coterie.base.text import first_names
 from coterie.jobs.file.document import Section
@@ -35,6 +36,20 @@ def read_boxes(section: Section, method: str) -> bool:
     return node.choice("regions", "tight") == "tight"
 
 
+def read_refine(section: Section, method: str, requirements: Sequence[Requirement]) -> str | None:
+    """What a second phase refines, if the job has one."""
+    node = section.optional("refine")
+    if node is None:
+        return None
+    if method == MONDRIAN:
+        raise node.error("is only for 'method: specialize': mondrian refines groups all along")
+    if any(requirement.k_map is not None for requirement in requirements):
+        raise node.error("does not go with 'k_map'")
+    if section.optional("slack") is not None:
+        raise node.error("does not go with 'slack'")
+    return node.choice(COLUMNS, GROUPS)
+
+
 def check_mondrian(section: Section, requirements: Sequence[Requirement]) -> None:
     """Refuses what local cuts do not have."""
     for node, requirement in zip(
@@ -49,6 +64,17 @@ def check_mondrian(section: Section, requirements: Sequence[Requirement]) -> Non
         raise section.required("conditions").error(
             "'holder' does not go with 'method: mondrian', whose models are decided on shares"
         )
+
+
+def refine_warnings(requirements: Sequence[Requirement]) -> list[str]:
+    """Short entries that share attributes may leave groups that cannot be cut safely."""
+    names = list(dict.fromkeys(name for r in requirements for name in r.qid))
+    return [
+        f"refine: groups cuts the groups of {first_names(one.names)} only if all of them together "
+        f"have k = {one.k} records, since the entries share attributes"
+        for one in joined(requirements, names)
+        if len(one.names) > max(len(requirements[place].qid) for place in one.places)
+    ]
 
 
 def long_warnings(requirements: Sequence[Requirement]) -> list[str]:

@@ -13,6 +13,7 @@ import numpy as np
 from coterie.anonymity.cuts.groups import listed
 from coterie.anonymity.cuts.regions import Missing, Node, Region, Rest, Space, TaxonomySpace
 from coterie.anonymity.specialization.scores import SCALE
+from coterie.anonymity.specialization.specialize import Specializer
 from coterie.anonymity.table.columns import Column
 from coterie.anonymity.table.groups import group_numbers
 from coterie.anonymity.table.hierarchy import height_shares
@@ -22,20 +23,24 @@ from coterie.base.arrays import Array
 from coterie.jobs.data.workspace import Workspace
 from coterie.jobs.kinds.integrate.behaviour import Behaviour
 from coterie.jobs.kinds.integrate.job import IntegrateJob
-from coterie.protocols.integration.mondrian.cut_together import CutOutcome, cut_together
-from coterie.protocols.integration.plan import Plan
+from coterie.protocols.integration.mondrian.cut_together import (
+    CutOutcome,
+    cut_further,
+    cut_together,
+)
+from coterie.protocols.integration.plan import Outcome, Plan
 from coterie.protocols.messaging.channel import Channel
 from coterie.protocols.primitives.randomness import Random
 
 
 class CutTable:
-    """The finished groups; all records that are within the bounds are in the release."""
+    """The finished groups; of the records within the bounds, only a specialization leaves some out."""
 
-    def __init__(self, outcome: CutOutcome) -> None:
+    def __init__(self, outcome: CutOutcome, before: Specializer | None = None) -> None:
         self.outcome = outcome
         self.records = outcome.records
-        self.suppressed = 0
-        self.kept: Array = np.arange(outcome.records)
+        self.suppressed = 0 if before is None else before.suppressed
+        self.kept: Array = np.arange(outcome.records) if before is None else before.kept
         self._shown = {name: outcome.generalized(name) for name in outcome.names}
 
     def generalized(self, name: str) -> tuple[Array, tuple[str, ...]]:
@@ -116,6 +121,27 @@ def run_cuts(
     )  # fmt: skip
     behaviour.contributions = dict(outcome.contributions)
     return outcome
+
+
+def refine_cuts(
+    job: IntegrateJob,
+    plan: Plan,
+    channel: Channel,
+    outcome: Outcome,
+    columns: Mapping[str, Column],
+    labels: Mapping[str, Any],
+    rng: Random,
+    workspace: Workspace,
+) -> CutOutcome:
+    """The second phase of `refine: groups`."""
+    if plan.class_name is not None:
+        labels = {**labels, plan.class_name: outcome.classes}
+    return cut_further(
+        channel, plan, outcome.table, columns, labels, rng.fork("second phase"),
+        hide_scores=job.hide_scores,
+        strategy=job.epsilon if job.adversary == "malicious" else None,
+        book=workspace.book,
+    )  # fmt: skip
 
 
 def result_of(job: IntegrateJob, table: CutTable, cost: int) -> dict[str, Any]:

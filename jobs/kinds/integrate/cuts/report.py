@@ -18,15 +18,19 @@ def report_cuts(job: IntegrateJob, result: Claim) -> Part:
     if not tree:
         only = note("Nothing was cut: any cut would have broken the promise.")
         return Part("How the groups were made", [only], public=False)
-    totals = {
-        name: claim.number() for name, claim in result.entry("contributions").entries().items()
-    }
+    sums = "contributions" if job.refine is None else "refine_contributions"
+    begun = (
+        "All records were one group, which was cut"
+        if job.refine is None
+        else "The groups of the finished table were cut further"
+    )
+    totals = {name: claim.number() for name, claim in result.entry(sums).entries().items()}
     rows = [_row(number, cut) for number, cut in enumerate(tree[:_SHOWN], 1)]
     content: list[Content] = [
         note(
-            f"All records were one group, which was cut in {numbered(len(tree), 'step')} into smaller "
-            "ones, each time along the column that loses most generality for each pair of people whom "
-            "the cut puts into different groups. No group is smaller than the promise."
+            f"{begun} in {numbered(len(tree), 'step')} into smaller ones, each time along the "
+            "column that loses most generality for each pair of people whom the cut puts into different "
+            "groups. No group is smaller than the promise."
         ),
         note(
             "Different groups were cut along different columns, so the values of one column overlap: "

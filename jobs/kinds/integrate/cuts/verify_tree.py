@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from decimal import ROUND_HALF_EVEN, Decimal, localcontext
 from fractions import Fraction
 from typing import Any
@@ -18,13 +18,16 @@ from typing import Any
 import numpy as np
 
 from coterie.anonymity.cuts.joined import joined
-from coterie.anonymity.models.audit import Released
+from coterie.anonymity.cuts.scoring import WIDTH
+from coterie.anonymity.models.audit import Released, group_numbers
+from coterie.anonymity.specialization.specialize import Requirement
 from coterie.anonymity.table.intervals import GAP, read_interval
 from coterie.anonymity.table.taxonomy import TOP
 from coterie.base.arrays import Array
 from coterie.base.errors import VerificationError
+from coterie.jobs.data.attributes import CutAttribute
 from coterie.jobs.file.result_file import RESULT
-from coterie.jobs.kinds.integrate.job import IntegrateJob, ReleasedAttribute
+from coterie.jobs.kinds.integrate.job import IntegrateJob
 from coterie.jobs.kinds.integrate.verify_winners import plain_score, too_high
 
 _SCALE = 1 << 30
@@ -41,17 +44,31 @@ class _Shape:
     gap: bool
 
 
+@dataclass(frozen=True)
+class Cutting:
+    """What was cut, by which rule, and from which values on: of all columns, or of bounded ones."""
+
+    attributes: Sequence[CutAttribute]
+    requirements: Sequence[Requirement]
+    rule: str = WIDTH
+    class_name: str | None = None
+    tight: bool = False
+    starts: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    weighted: bool = True  # whether the scores have the attributes' priorities
+
+
 class _Domain:
     """The values of one attribute, as the job and the result have them."""
 
-    def __init__(self, attribute: ReleasedAttribute, tree: Sequence[Any]) -> None:
+    def __init__(self, attribute: CutAttribute, tree: Sequence[Any], start: Sequence[str]) -> None:
         self.attribute = attribute
         self.where = f"column '{attribute.name}'"
         self.taxonomy = attribute.taxonomy
         self.numbers = attribute.taxonomy is None and not attribute.flat
         limits = attribute.limits
         if self.numbers and limits is None:
-            own = [self.read(cut["region"]) for cut in tree if cut["attribute"] == attribute.name]
+            cut_here = [cut["region"] for cut in tree if cut["attribute"] == attribute.name]
+            own = [self.read(text) for text in [*start, *cut_here]]
             spans = [one for one in own if isinstance(one, _Shape)]
             if spans:
                 limits = min(s.low for s in spans), max(s.high for s in spans)
@@ -179,37 +196,82 @@ class _Domain:
         return (Fraction(shape.high) - Fraction(shape.low)) / span
 
 
-def check_tree(job: IntegrateJob, result: Any, table: Mapping[str, Released]) -> int:
-    """Replays the tree on the release; the number of final groups."""
+def check_tree(
+    job: IntegrateJob, result: Any, table: Mapping[str, Released], contributions: str
+) -> None:
+    """Replays the tree of a joint job; the parties' contributions are those of their own cuts."""
     tree = result["tree"]
-    domains = {a.name: _Domain(a, tree) for a in job.attributes if a.in_qid}
+    holders = {a.name: a.party for a in job.attributes if a.in_qid}
+    totals = dict.fromkeys(job.record_holders, 0)
+    records = len(next(iter(table.values())).codes)
+    for number, cut in enumerate(tree):
+        if cut["party"] != holders.get(cut["attribute"]):
+            raise VerificationError(
+                f"{RESULT}: cut {number + 1} is of no attribute of {cut['party']} in a qid"
+            )
+        totals[cut["party"]] += _bits(cut["sizes"], records)
+    starts: Mapping[str, Sequence[str]] = {
+        a.name: [a.taxonomy.labels[node] for node in a.start[1]]
+        for a in job.bounded
+        if a.taxonomy is not None
+    }
+    rule = job.rule
+    if job.refine is not None:
+        starts, rule = result["cut"], WIDTH
+    attributes = [attribute for attribute in job.attributes if attribute.in_qid]
+    replay(
+        Cutting(attributes, job.requirements, rule, job.class_name, job.tight, starts), tree, table
+    )
+    for party, total in totals.items():
+        if result[contributions][party] != total / _SCALE:
+            raise VerificationError(
+                f"{RESULT}: {party} contributed {total / _SCALE}, not {result[contributions][party]}"
+            )
+
+
+def replay(cutting: Cutting, tree: Sequence[Any], table: Mapping[str, Released]) -> None:
+    """Replays a tree on the release, which must end with the values that the release shows."""
+    domains = {a.name: _Domain(a, tree, cutting.starts.get(a.name, ())) for a in cutting.attributes}
     for name, domain in domains.items():
         for value in table[name].values:
-            domain.check_shown(value, job.tight)
-    conditions = joined(job.requirements, list(domains))
-    contributions = dict.fromkeys(job.record_holders, 0)
-    records = len(next(iter(table.values())).codes)
+            domain.check_shown(value, cutting.tight)
+    conditions = joined(cutting.requirements, list(domains))
     for number, cut in enumerate(tree):
         where = f"{RESULT}: cut {number + 1}"
         place, name = cut["condition"], cut["attribute"]
-        known = 0 <= place < len(conditions) and name in conditions[place].names
-        if not known or cut["party"] != domains[name].attribute.party:
-            raise VerificationError(f"{where} is of no attribute of {cut['party']} in a qid")
+        if not (0 <= place < len(conditions) and name in conditions[place].names):
+            raise VerificationError(f"{where} is of no attribute of its condition")
+        domains[name].check_cut(where, cut["region"], cut["parts"])
         if len(cut["sizes"]) != len(cut["parts"]) or min(cut["sizes"]) < conditions[place].k:
             raise VerificationError(f"{where} has a part with fewer than k records")
-        domains[name].check_cut(where, cut["region"], cut["parts"])
-        contributions[cut["party"]] += _bits(cut["sizes"], records)
-    for party, total in contributions.items():
-        if result["contributions"][party] != total / _SCALE:
-            raise VerificationError(
-                f"{RESULT}: {party} contributed {total / _SCALE}, not {result['contributions'][party]}"
-            )
-    groups = 0
     for place, condition in enumerate(conditions):
-        replay = _Replay(job, domains, table, condition.names)
         mine = [(n, cut) for n, cut in enumerate(tree) if cut["condition"] == place]
-        groups += replay.run(sorted(mine, key=lambda one: (one[1]["level"], one[0])))
-    return groups
+        _Replay(cutting, domains, table, condition.names).run(
+            sorted(mine, key=lambda one: (one[1]["level"], one[0]))
+        )
+
+
+@dataclass
+class _Groups:
+    """The open groups by number, and the numbers of those with so many records."""
+
+    rows: dict[int, Array] = field(default_factory=dict)
+    by_size: dict[int, list[int]] = field(default_factory=dict)
+    made: int = 0
+
+    def add(self, rows: Array) -> None:
+        self.rows[self.made] = rows
+        self.by_size.setdefault(len(rows), []).append(self.made)
+        self.made += 1
+
+    def cut(self, group: int, parts: Sequence[Array]) -> None:
+        self.by_size[len(self.rows.pop(group))].remove(group)
+        for part in parts:
+            self.add(part)
+
+    def copy(self) -> _Groups:
+        sizes = {size: list(groups) for size, groups in self.by_size.items()}
+        return _Groups(dict(self.rows), sizes, self.made)
 
 
 class _Replay:
@@ -217,19 +279,19 @@ class _Replay:
 
     def __init__(
         self,
-        job: IntegrateJob,
+        cutting: Cutting,
         domains: Mapping[str, _Domain],
         table: Mapping[str, Released],
         names: Sequence[str],
     ) -> None:
-        self._job, self._domains, self._table, self._names = job, domains, table, names
+        self._cutting, self._domains, self._table, self._names = cutting, domains, table, names
         self._part_codes: dict[tuple[str, str, str], Array] = {}
         self._tries = 0
 
-    def run(self, cuts: Sequence[tuple[int, Any]]) -> int:
+    def run(self, cuts: Sequence[tuple[int, Any]]) -> None:
         """Makes all cuts; of several groups that one fits, others are tried if the first goes wrong."""
         opened = self._first_groups()
-        choices: list[tuple[int, list[Array], list[tuple[int, list[Array]]]]] = []
+        choices: list[tuple[int, _Groups, list[tuple[int, list[Array]]]]] = []
         at = 0
         while at < len(cuts):
             fitting = self._fitting(opened, cuts[at][1])
@@ -242,11 +304,11 @@ class _Replay:
                 at, opened, fitting = choices.pop()
             (group, parts), *others = fitting
             if others:
-                choices.append((at, opened, others))
+                choices.append((at, opened.copy(), others))
             self._check_score(cuts[at], parts)
-            opened = [*opened[:group], *opened[group + 1 :], *parts]
+            opened.cut(group, parts)
             at += 1
-        for rows in opened:
+        for rows in opened.rows.values():
             for name in self._names:
                 codes = self._table[name].codes[rows]
                 if (codes != codes[0]).any():
@@ -254,27 +316,23 @@ class _Replay:
                         f"{RESULT}: the tree leaves records together that show different values of "
                         f"'{name}'"
                     )
-        return len(opened)
 
-    def _first_groups(self) -> list[Array]:
-        """All records, or with bounds the records of each combination of start values."""
+    def _first_groups(self) -> _Groups:
+        """All records, or the records of each combination of start values."""
         records = len(self._table[self._names[0]].codes)
-        key = np.zeros(records, np.int64)
-        for name in self._names:
-            attribute = self._domains[name].attribute
-            if attribute.start[0] and attribute.taxonomy is not None:
-                labels = [attribute.taxonomy.labels[node] for node in attribute.start[1]]
-                column = self._table[name]
-                of_value = [
-                    next(
-                        i for i, label in enumerate(labels) if self._domains[name].covers(label, v)
-                    )
-                    for v in column.values
-                ]
-                key = key * len(labels) + np.array(of_value, np.int64)[column.codes]
-        return [np.flatnonzero(key == one) for one in np.unique(key)]
+        starting = [
+            in_start(self._domains[name], self._table[name], self._cutting.starts[name])
+            for name in self._names
+            if name in self._cutting.starts
+        ]
+        group = group_numbers(starting) if starting else np.zeros(records, np.int64)
+        order = np.argsort(group, kind="stable")
+        found = _Groups()
+        for rows in np.split(order, np.cumsum(np.bincount(group))[:-1]):
+            found.add(rows)
+        return found
 
-    def _fitting(self, opened: Sequence[Array], cut: Any) -> list[tuple[int, list[Array]]]:
+    def _fitting(self, opened: _Groups, cut: Any) -> list[tuple[int, list[Array]]]:
         """The groups that the cut may be of, each with its parts."""
         name, sizes = cut["attribute"], cut["sizes"]
         key = (name, cut["region"], repr(cut["parts"]))
@@ -286,9 +344,8 @@ class _Replay:
             self._part_codes[key] = np.array([-1 if p is None else p for p in found], np.int64)
         of_value = self._part_codes[key]
         fitting = []
-        for number, rows in enumerate(opened):
-            if len(rows) != sum(sizes):
-                continue
+        for number in opened.by_size.get(sum(sizes), ()):
+            rows = opened.rows[number]
             parts = of_value[self._table[name].codes[rows]]
             if (parts >= 0).all() and np.bincount(parts, minlength=len(sizes)).tolist() == sizes:
                 fitting.append((number, [rows[parts == part] for part in range(len(sizes))]))
@@ -296,14 +353,14 @@ class _Replay:
 
     def _check_score(self, numbered: tuple[int, Any], parts: Sequence[Array]) -> None:
         number, cut = numbered
-        domain, job = self._domains[cut["attribute"]], self._job
+        domain, cutting = self._domains[cut["attribute"]], self._cutting
         by_class: list[list[int]] = []
-        if job.class_name is not None and job.rule != "width":
-            classes = self._table[job.class_name]
+        if cutting.class_name is not None and cutting.rule != WIDTH:
+            classes = self._table[cutting.class_name]
             count = len(classes.values)
             by_class = [np.bincount(classes.codes[p], minlength=count).tolist() for p in parts]
         if sum(any(column) for column in zip(*by_class, strict=True)) > 1:
-            score = plain_score(job.rule, by_class)
+            score = plain_score(cutting.rule, by_class)
         elif domain.numbers and domain.limits is None:
             return
         else:
@@ -314,12 +371,36 @@ class _Replay:
                 for n, part in zip(cut["sizes"], cut["parts"], strict=True)
             )
             pairs = size * size - sum(n * n for n in cut["sizes"])
-            score = round(Fraction(domain.attribute.priority) * lost * size / pairs * _SCALE)
+            priority = domain.attribute.priority if cutting.weighted else 1
+            score = round(Fraction(priority) * lost * size / pairs * _SCALE)
         if score / _SCALE != cut["score"]:
             raise VerificationError(
                 f"{RESULT}: cut {number + 1} has the score {cut['score']}, the release gives "
                 f"{score / _SCALE}"
             )
+
+
+def in_start(domain: _Domain, column: Released, start: Sequence[str]) -> Released:
+    """The column as it was before any cut, by the value that each value of the release came from."""
+    found = []
+    for value in column.values:
+        above = [number for number, text in enumerate(start) if domain.covers(text, value)]
+        if len(above) != 1:
+            raise VerificationError(f"{domain.where}: '{value}' is in {len(above)} start values")
+        found += above
+    return Released(np.array(found, np.int64)[column.codes], tuple(start))
+
+
+def before_cuts(
+    attributes: Sequence[CutAttribute],
+    cut: Mapping[str, Sequence[str]],
+    table: Mapping[str, Released],
+) -> dict[str, Released]:
+    """The columns of a release as the cut of a specialization shows them."""
+    return {
+        a.name: in_start(_Domain(a, (), cut[a.name]), table[a.name], cut[a.name])
+        for a in attributes
+    }
 
 
 def _bits(sizes: Sequence[int], records: int) -> int:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from coterie.anonymity.specialization.scores import COLUMNS
 from coterie.base.text import numbered
 from coterie.jobs.file.result_file import Claim
 from coterie.jobs.kinds.integrate.behaviour import RESISTS
@@ -34,8 +35,25 @@ def report_release(job: IntegrateJob, result: Claim, folder: Path) -> list[Part]
     measures = measures_part(
         result.entry("utility"), alone.entries() if alone is not None else None
     )
-    course = report_cuts(job, result) if job.method == MONDRIAN else _course(job, result)
-    return [*release_parts(release), measures, course]
+    courses = [] if job.method == MONDRIAN else [_course(job, result)]
+    if job.cuts_groups:
+        courses.append(report_cuts(job, result))
+    return [*release_parts(release), measures, *courses]
+
+
+def _second_phase(job: IntegrateJob, result: Claim, winners: Sequence[Claim]) -> list[Content]:
+    """What the second phase of `refine: columns` added."""
+    totals = {n: c.number() for n, c in result.entry("refine_contributions").entries().items()}
+    count = sum(winner.entry("phase").integer() == 2 for winner in winners)
+    return [
+        note(
+            f"The last {numbered(count, 'step')} are of a second phase, which shows more whether or not "
+            "it helps to predict the class. Their scores say how much further apart they put people, so "
+            "that they are counted by themselves: "
+            + ", ".join(f"{name} {totals.get(name, 0.0):.4f}" for name in job.record_holders)
+            + "."
+        )
+    ]
 
 
 def _debts(party: str, given: Mapping[str, float]) -> list[str]:
@@ -54,7 +72,8 @@ def _course(job: IntegrateJob, result: Claim) -> Part:
         party, score = winner.entry("party").text(), winner.entry("score").number()
         if party not in grown:
             raise winner.error(f"'{party}' is no party of the job")
-        for name, values in grown.items():
+        second = job.refine is not None and winner.entry("phase").integer() == 2
+        for name, values in grown.items() if not second else ():
             values.append(values[-1] + (score if name == party else 0.0))
         if number <= _SHOWN:
             rows.append([
@@ -113,6 +132,8 @@ def _course(job: IntegrateJob, result: Claim) -> Part:
                 f"from what was sent. {RESISTS}."
             )
         )
+    if job.refine == COLUMNS:
+        content += _second_phase(job, result, winners)
     content += slack
     rest = f", the first {_SHOWN}" if len(winners) > _SHOWN else ""
     content.append(

@@ -39,7 +39,7 @@ def channel():
 def state(records=12, k=2):
     spaces = {"town": TaxonomySpace(TOWNS), "x": NumberSpace(0.0, 10.0, NUMBER, False),
               "z": NumberSpace(0.0, 10.0, NUMBER, False)}  # fmt: skip
-    partition = started_groups(("town", "x", "z"), k, records, spaces, {}, {})
+    partition = started_groups(("town", "x", "z"), k, records, spaces, {})
     return Shared([partition], spaces, {"town": "bob", "x": "bob", "z": "ann"})
 
 
