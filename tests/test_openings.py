@@ -31,7 +31,7 @@ OPENING = {
     "_choose",
     "intersect",
     "ring_intersect",
-    "oprf_intersect",
+    "vole_intersect",
     "multiparty_intersect",
     "scalar_products",
 }
@@ -56,9 +56,10 @@ HIDDEN = {
         "_lead_by_group": "blinded points",
         "_help_by_group": "blinded points under another key",
     },
-    "protocols/intersection/oprf.py": {
-        "OprfReceiver.extend": "columns masked by transfers",
-        "OprfSender.set_up": "choices of base transfers",
+    "protocols/intersection/vole_function.py": {
+        "FunctionReceiver.fix": "words under random products, a seed, and a random part",
+        "FunctionSender.set_up": "the commitment to a random part",
+        "FunctionSender.fix": "a random part",
     },
     "protocols/multiparty/gmw.py": {
         "Gmw.prepare": "corrections of random products",
@@ -139,7 +140,7 @@ PASSED_ON = {
     "protocols/intersection/multiparty_intersect.py": {
         "_same_list": "intersect: a digest of what all know"
     },
-    "protocols/intersection/oprf_intersect.py": {"_send": "intersect"},
+    "protocols/intersection/vole_intersect.py": {"_send": "intersect", "_receive": "intersect"},
     "protocols/intersection/ring.py": {"ring_intersect": "intersect", "_compare": "intersect"},
     "protocols/messaging/channel.py": {"Channel.send": "", "Channel.broadcast": ""},
     "protocols/messaging/stream.py": {"send_array": ""},

@@ -21,6 +21,7 @@ from coterie.base.skew import LARGEST_SKEW, skew_in_words
 from coterie.coordinator.run import probe
 from coterie.coordinator.run.client import PartyClient
 from coterie.jobs.file.job import Job, PartyEntry
+from coterie.jobs.kinds.adversaries import resisted
 from coterie.jobs.kinds.job_file import load_job
 from coterie.jobs.run.party_run import WIRE
 from coterie.trust.certificates import check_certificate
@@ -49,6 +50,8 @@ def examine(
     )
     for warning in job.warnings:
         yield Check("job", "requirement", "warning", warning.removeprefix("requirement: "))
+    for sentence in resisted(job):
+        yield passed("job", "adversary", sentence)
     try:
         identity = find_identity(identity_place)
     except CoterieError as error:

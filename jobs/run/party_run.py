@@ -52,8 +52,9 @@ from coterie.protocols.messaging.wrappers import Metered, Traffic
 from coterie.protocols.primitives.randomness import Random
 
 # The version of the protocol between parties. 1 had no version in its first message; 3 goes on after
-# an interruption; 4 checks transfers and commits to inputs.
-WIRE = 4
+# an interruption; 4 checks transfers and commits to inputs; 5 finds
+# common records by checked products.
+WIRE = 5
 COMMITTED = 32  # bytes of the digest of a column
 _MOST_COLUMNS = 100_000
 SUMMARY = "summary.json"

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 
 from coterie.base.text import quoted_list
 from coterie.jobs.file.job import Job
+from coterie.jobs.kinds.adversaries import resisted
 from coterie.jobs.kinds.needs import Needs
 from coterie.jobs.kinds.registry import KINDS
 from coterie.protocols.messaging.opening import declared
@@ -34,6 +35,7 @@ def plain_words(job: Job, party: str, needs: Needs, records: int) -> list[str]:
             f"{first} and {second}, if they conspire, and only then: what is computed on shares "
             "between them, which neither can read alone"
         )
+    told += [f"partners whose program deviates: {sentence}" for sentence in resisted(job)]
     told.append("the coordinator: that the job ran, how long each step took, how much was sent")
     told.append(_NOTHING if needs.matching.reveal is not None else "nobody: any single row")
     return told

@@ -6,10 +6,12 @@ parties hold, in an order that is the same at every party and unrelated to the i
     ring     protocols.intersection.ring: commutative encryption. With two parties it reveals the
              intersection; with more, pairwise overlaps as well, so that it is used only under
              `reveal: pairwise`.
-    oprf     protocols.intersection.oprf_intersect: two parties, oblivious transfer extension.
+    oprf     protocols.intersection.vole_intersect: two parties, of which one may cheat; an oblivious
+             pseudorandom function from transfers.
     hints    protocols.intersection.multiparty_intersect: three parties or more, intersection alone.
              Its oblivious pseudorandom function is that of the group (`ring`) or of the transfers
              (`oprf`).
+`auto` takes the transfers, whatever the sizes: oprf or hints.
 
 Before that, all parties send each other the sizes of their sets (with padding: the padded size) and
 their parts of a common salt. From then on only 128-bit digests of the identifiers under that salt
@@ -18,9 +20,8 @@ are used, so that nobody can prepare a set for the job in advance.
 A party may bound what each peer brings (`most`). The number that a peer announces is binding: each
 protocol takes as many elements as were announced, and one more is a fault. Buckets have room for
 more than the announced number, in the form of padding, and that room counts against the bound: a
-peer with a changed program could fill it. The oblivious function has spare places, too, which a
-changed program could fill: 1.3 times the announced number and up to 447 more
-(`protocols.intersection.cuckoo`).
+peer with a changed program could fill it. The oblivious function has spare places, too, which the
+party with the smallest set could fill: at most 1.34 times the announced number and 103 more (`protocols.intersection.vole_function`).
 
 Sets that do not fit the memory of some party are cut into buckets by digest, and the protocol runs
 once for each. The number of buckets depends on the largest size and the least memory alone. Every
@@ -42,7 +43,7 @@ each bucket. Cost: that of the protocol, and one digest for each identifier.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -61,8 +62,8 @@ from coterie.protocols.intersection.buckets import (
 )
 from coterie.protocols.intersection.identifiers import Identifiers
 from coterie.protocols.intersection.multiparty_intersect import multiparty_intersect
-from coterie.protocols.intersection.oprf_intersect import oprf_intersect
 from coterie.protocols.intersection.ring import ring_intersect
+from coterie.protocols.intersection.vole_intersect import vole_intersect
 from coterie.protocols.messaging.broadcast_check import compare_digests, digest_of
 from coterie.protocols.messaging.channel import Channel
 from coterie.protocols.messaging.opening import declare
@@ -73,7 +74,6 @@ from coterie.protocols.primitives.shuffle import shuffled
 from coterie.protocols.primitives.store import MemoryStore, Store
 
 PIECE = 2048  # the most points that are computed and sent together: 64 KB, some 80 ms of one core
-SMALL = 2000  # up to this size the ring ends before the oblivious transfers would be set up
 LARGEST = 1 << 32
 
 SIZES = declare(
@@ -159,30 +159,31 @@ def _run(
     executor = executor or LocalPool()
     if piece is None:  # small sets are cut too, so that all cores and the peers have work
         piece = min(PIECE, max(64, len(values) // 8))
-    chosen = choose(protocol, reveal, sizes)
+    chosen = choose(protocol, reveal, len(names))
     if chosen == "ring":
         found = ring_intersect(channel, names, values, sizes, rng, executor, piece)
         if len(names) > 2:
             channel.open(PAIRWISE, found)
     elif chosen == "oprf":
-        found = oprf_intersect(channel, names, values, sizes, rng)
+        found = vole_intersect(channel, names, values, sizes, plan.salt, rng)
     else:
         by_group = chosen == "hints by group"
-        found = multiparty_intersect(channel, names, values, sizes, rng, executor, piece, by_group)
+        found = multiparty_intersect(
+            channel, names, values, sizes, plan.salt, rng, executor, piece, by_group
+        )
     rows: Rows = order[found]
     if len(rows) and rows.max() >= len(digests):
         raise CoterieError("the intersection holds a padding element; run the job again")
     return rows
 
 
-def choose(protocol: str, reveal: str, sizes: Mapping[str, int]) -> str:
+def choose(protocol: str, reveal: str, parties: int) -> str:
     """The protocol, the same at every party: ring, oprf, hints by group, or hints by transfer."""
-    if len(sizes) > 2 and reveal == "pairwise":
+    if parties > 2 and reveal == "pairwise":
         return "ring"
-    by_group = protocol == "ring" or (protocol == "auto" and max(sizes.values()) <= SMALL)
-    if len(sizes) == 2:
-        return "ring" if by_group else "oprf"
-    return "hints by group" if by_group else "hints by transfer"
+    if parties == 2:
+        return "ring" if protocol == "ring" else "oprf"
+    return "hints by group" if protocol == "ring" else "hints by transfer"
 
 
 def _agree(

@@ -18,8 +18,13 @@ from coterie.jobs.kinds.registry import KINDS
 from coterie.party.policy import Policy, judge
 from coterie.party.steward.plain_words import plain_words
 from coterie.protocols.intersection import intersect as module
+from coterie.protocols.intersection import vole_intersect
+from coterie.protocols.intersection.binned_store import Places
 from coterie.protocols.intersection.buckets import capacity
-from coterie.protocols.intersection.oprf import OprfSender
+from coterie.protocols.intersection.identifiers import Identifiers
+from coterie.protocols.intersection.matching import as_tags
+from coterie.protocols.intersection.store_equations import solved
+from coterie.protocols.intersection.vole_function import FunctionReceiver, hashed
 from coterie.protocols.primitives.store import MemoryStore
 from coterie.protos import jobs_pb2 as pb
 from tests.protocols.intersection.intersections import NAMES, Tampering, run
@@ -121,7 +126,7 @@ def test_a_peer_above_the_largest_set_is_refused_by_name_before_anything_is_comp
         raise AssertionError("something was computed for it")
 
     own = {VICTIM: {"most": 99}}
-    for worker in ("ring_intersect", "oprf_intersect", "Buckets"):
+    for worker in ("ring_intersect", "vole_intersect", "Buckets"):
         monkeypatch.setattr(module, worker, never)
     with pytest.raises(RefusedError, match=f"{ATTACKER} brings 100 identifiers, and .* is 99$"):
         announced(10, 100, protocol=protocol, own=own)
@@ -165,7 +170,7 @@ def more(values):
 )
 def test_the_announced_number_is_binding(protocol, step, cheater, memory):
     """More elements than announced are a fault: in the ring, of a sender and of a receiver."""
-    number = 1 if step == "function" else 0  # the first message is the key of the table
+    number = 1 if step == "function" else 0  # the first message is the seed of the store
 
     def wrap(transport):
         return Tampering(transport, cheater, step, number, more)
@@ -174,22 +179,40 @@ def test_the_announced_number_is_binding(protocol, step, cheater, memory):
     with pytest.raises(PeerFaultError) as caught:
         announced(*sizes, protocol=protocol, memory=memory, wrap=wrap, piece=1000)
     assert caught.value.peer == cheater
-    reason = "no matrix of the extension" if step == "function" else "sent more than the"
-    assert reason in caught.value.reason
+    assert "sent more than the" in caught.value.reason
 
 
-def test_a_sender_that_puts_other_values_into_its_three_places_is_found_out(monkeypatch):
-    """It announces 40 values and asks about 120: each in one place of another."""
-    honest = OprfSender.evaluate
+def fitted(places, tags, salt):
+    """Words of a store that give as many of the tags their hash as there are words."""
+    count = places.shape.words
+    units = np.zeros((count, count, 2), np.uint64)
+    units[np.arange(count), np.arange(count), 0] = 1
+    factors = np.stack([Places(places.shape, places.seed, tags).decode(unit) for unit in units], 1)
+    return solved(factors, hashed(tags, salt), np.zeros((count, 2), np.uint64))
 
-    def evaluate(self, values):
-        """The outputs of a value moved on by one place for each function."""
-        for which, start, outputs in honest(self, values):
-            yield which, start, np.roll(outputs, which, axis=0)
 
-    monkeypatch.setattr(OprfSender, "evaluate", evaluate)
-    with pytest.raises(PeerFaultError, match="more values than the 40 that it announced"):
-        announced(40, 40, protocol="oprf")
+def test_a_receiver_has_room_for_the_words_of_its_store_and_may_name_what_it_announced(monkeypatch):
+    """It announces two values and asks about 24, which its 26 words hold; the victim has all of them."""
+    honest = vole_intersect.store_of
+    asked = {}
+
+    def store_of(tags, salt, rng):
+        places, _ = honest(tags, salt, rng)
+        more = Identifiers.pack(ids(range(24))).digests(salt)
+        asked["tags"] = as_tags(more)
+        return places, fitted(places, asked["tags"], salt)
+
+    def outputs(self, tags):
+        places = self._places
+        self._places = Places(places.shape, places.seed, asked["tags"])
+        return honest_outputs(self, asked["tags"])
+
+    honest_outputs = FunctionReceiver.outputs
+    monkeypatch.setattr(vole_intersect, "store_of", store_of)
+    monkeypatch.setattr(FunctionReceiver, "outputs", outputs)
+    with pytest.raises(PeerFaultError, match="names 24 common records, more than its 2") as caught:
+        run([ids(range(100)), ids(range(2))], protocol="oprf")
+    assert caught.value.peer == ATTACKER
 
 
 def test_a_peer_that_resumes_with_another_number_begins_anew():

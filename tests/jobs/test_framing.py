@@ -68,7 +68,7 @@ CASES = {
     "head of the audit log": (INTERSECT, "bank", "agree", another_head),
     "number of this attempt": (INTERSECT, "bank", "agree", another_nonce),
     "salt": (INTERSECT, "bank", "intersect/sizes", another_salt),
-    "blinded points": (INTERSECT, "lender", "intersect/all/function", turned),
+    "blinded points": (INTERSECT + "protocol: ring\n", "lender", "intersect/all/function", turned),
     "encrypted sets": (INTERSECT + "reveal: pairwise\n", "bank", "intersect/all/compare", turned),
     "domains": (COUNT, "bank", "domains", one_more),
     "class": (COUNT, "lender", "class/share", flipped),

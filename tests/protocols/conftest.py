@@ -8,7 +8,6 @@ from tests.protocols.transfer.ideal_transfer import ideal_transfers
 # real ones.
 REAL = {
     "tests.protocols.circuits.test_garbling",
-    "tests.protocols.intersection.test_oprf",
     "tests.protocols.test_fuzzed_peers",
     "tests.protocols.test_hiding",
     "tests.protocols.test_other_types",

@@ -13,7 +13,7 @@ from coterie.protocols.circuits.garbling import Evaluator, Garbler
 from coterie.protocols.circuits.minindex import minindex
 from coterie.protocols.integration import class_labels
 from coterie.protocols.integration.class_labels import share_class
-from coterie.protocols.intersection import multiparty_intersect, okvs
+from coterie.protocols.intersection import multiparty_intersect
 from coterie.protocols.intersection.identifiers import Identifiers
 from coterie.protocols.intersection.intersect import intersect
 from coterie.protocols.multiparty import set_union
@@ -195,7 +195,7 @@ def test_two_intersections_of_the_same_digests_have_no_word_in_common(names, pro
     one, two = (watch(dict.fromkeys(names, party), seed) for seed in ("one", "two"))
     for name in names:
         seen = [words_of(views[name], *steps) for views in (one, two)]
-        assert len(seen[0]) > 60
+        assert len(seen[0]) >= 40
         assert not seen[0] & seen[1]
 
 
@@ -224,15 +224,7 @@ def test_shares_of_zero_hide_what_a_party_holds():
     # What the leader knows, its keys with each of the others, does not give it their shares.
     for name in ("bob", "cat"):
         [key] = one[name].values("ann", "keys")
-        uniform(shares[name] ^ multiparty_intersect.encrypted(key, tags)[:, 0])
-
-
-def test_words_of_a_hint_that_no_key_needs_are_random():
-    hint = okvs.encode(Random("keys").array((50, 2)), np.zeros(50, np.uint64), Random("hint"))
-    assert hint.table.all()
-    assert len(hint.table) > 60
-    uniform(hint.table)
-    uniform(hint.dense)
+        uniform(shares[name] ^ multiparty_intersect.encrypted(key, tags))
 
 
 def test_the_secret_of_transfers_is_drawn_anew():

@@ -8,13 +8,12 @@ import gmpy2
 import numpy as np
 import pytest
 from phe import PaillierPrivateKey, PaillierPublicKey
-from scipy.stats import binom
 
 from coterie.anonymity.specialization.specialize import Labels
 from coterie.base.randomness import uniform
 from coterie.protocols.integration import class_labels
 from coterie.protocols.intersection import intersect as intersections
-from coterie.protocols.intersection import multiparty_intersect, okvs, oprf
+from coterie.protocols.intersection import multiparty_intersect, vole_function
 from coterie.protocols.intersection.identifiers import Identifiers
 from coterie.protocols.messaging.kept import Kept
 from coterie.protocols.messaging.memory import run_parties, run_same
@@ -29,6 +28,7 @@ from coterie.protocols.primitives.shuffle import shuffled
 from coterie.protocols.primitives.store import MemoryStore
 from coterie.protocols.transfer.base_transfer import receive_keys, send_keys
 from coterie.protocols.transfer.oblivious_transfer import Receiver, Sender
+from tests.protocols.transfer.ideal_transfer import ideal_transfers
 from tests.strength import assert_all_drawn, assert_different, assert_whole, numbers
 from tests.views import watch
 
@@ -299,37 +299,53 @@ def test_every_pair_has_a_key_of_its_own_for_shares_of_zero():
     assert_different([int.from_bytes(key, "little") for key in keys])
 
 
-def test_hints_and_the_outputs_under_them_have_all_their_bits():
-    elements = group.derive(Random("elements").array((200, 64), np.uint8))
-    assert_whole(numbers(multiparty_intersect._outputs(elements)), 64)
-    tags = Random("keys").array((150, 2))
-    hint = okvs.encode(tags, np.zeros(150, np.uint64), Random("hint"))
-    assert_whole(numbers(hint.table), 64)
-    dense = [okvs.encode(tags[:2], np.zeros(2, np.uint64), Random(at)).dense for at in range(20)]
-    assert_whole(numbers(np.concatenate(dense)), 64)
+def test_outputs_under_hints_have_all_their_bits(monkeypatch):
+    tags, masked = Random("tags").array((200, 2)), []
 
+    def helper(channel, rng):
+        share = np.zeros((200, 2), np.uint64)
+        multiparty_intersect._help_by_transfer(channel, "bob", tags, share, 1, b"salt", rng)
 
-def test_the_secret_of_the_oblivious_function_has_all_its_bits():
-    secrets = []
-
-    def sender(channel, rng):
-        function = oprf.OprfSender(channel, "bob", 10, rng)
+    def leader(channel, rng):
+        function = vole_function.FunctionReceiver(channel, "alice", rng)
         function.set_up()
-        secrets.append(function._secret)
+        function.fix(*vole_function.store_of(tags[:1], b"salt", rng))
+        function.outputs(tags[:1])
 
-    def receiver(channel, rng):
-        oprf.OprfReceiver(channel, "alice", 10, rng).set_up()
+    monkeypatch.setattr(
+        multiparty_intersect, "_send_hint", lambda channel, leader, tags, m, rng: masked.append(m)
+    )
+    watch({"alice": helper, "bob": leader}, "outputs")
+    assert_whole(numbers(masked[0]), 128)
 
-    for seed in range(18):
-        watch({"alice": sender, "bob": receiver}, f"secret {seed}")
-    assert_whole(numbers(np.concatenate(secrets)), 64)
+
+def parts_of(sender):
+    """What is drawn for the joint number of a function, by a sender or a receiver."""
+    tags = Random("tags").array((2, 2))
+
+    def send(channel, rng):
+        function = vole_function.FunctionSender(channel, "bob", rng)
+        function.set_up()
+        function.fix(tags, 2)
+        return function._share
+
+    def receive(channel, rng):
+        function = vole_function.FunctionReceiver(channel, "alice", rng)
+        function.set_up()
+        function.fix(*vole_function.store_of(tags, b"salt", rng))
+        return function._share
+
+    found = []
+    with ideal_transfers():
+        for seed in range(300):
+            views = watch({"alice": send, "bob": receive}, f"share {seed}")
+            found.append(views["alice" if sender else "bob"].result)
+    return [int.from_bytes(part, "little") for part in found]
 
 
-@pytest.mark.parametrize("count", [1, 10**6, 1 << 24, 1 << 30])
-def test_words_of_the_code_differ_in_128_places(count):
-    """Some pair of the three that each value meets does not with a chance of 2^-40."""
-    width = oprf.code_width(count)
-    assert 3 * count * binom.cdf(127, width, 0.5) <= 2.0**-40
+@pytest.mark.parametrize("sender", [True, False])
+def test_parts_of_a_joint_number_have_all_their_bits(sender):
+    assert_whole(parts_of(sender), 256)
 
 
 # Keys of groups and of transfers

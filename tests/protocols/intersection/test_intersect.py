@@ -138,13 +138,12 @@ def test_parties_may_cut_differently():
         check(sets, protocol=protocol, reveal=reveal, own=own)
 
 
-def test_auto_takes_the_ring_for_small_sets_and_transfers_for_large_ones():
-    small, large = {"a": 10, "b": module.SMALL}, {"a": 10, "b": module.SMALL + 1}
-    assert module.choose("auto", "intersection", small) == "ring"
-    assert module.choose("auto", "intersection", large) == "oprf"
-    assert module.choose("auto", "intersection", {**small, "c": 1}) == "hints by group"
-    assert module.choose("auto", "intersection", {**large, "c": 1}) == "hints by transfer"
-    assert module.choose("auto", "pairwise", {**large, "c": 1}) == "ring"
+def test_auto_takes_the_transfers_and_the_ring_where_a_job_asks_for_it():
+    assert module.choose("auto", "intersection", 2) == "oprf"
+    assert module.choose("ring", "intersection", 2) == "ring"
+    assert module.choose("auto", "intersection", 3) == "hints by transfer"
+    assert module.choose("ring", "intersection", 3) == "hints by group"
+    assert module.choose("auto", "pairwise", 3) == "ring"
 
 
 def test_a_seeded_run_repeats_to_the_byte():

@@ -1,11 +1,14 @@
 """Bad peers of an intersection, each a named case: the party that cheats is the one that is named."""
 
+import hashlib
+
 import numpy as np
 import pytest
 
 from coterie.base.errors import PeerFaultError
 from coterie.protocols.messaging.memory import run_same
 from coterie.protocols.messaging.stream import receive_array
+from coterie.protocols.messaging.wire import decode
 from coterie.protocols.primitives import cipher, group
 from coterie.protocols.primitives.randomness import Random
 from tests.protocols.intersection.intersections import NAMES, Tampering, run
@@ -142,38 +145,47 @@ def test_a_size_that_is_not_the_padded_one():
     assert "not the padded 50" in error.reason
 
 
+def again(values):
+    """Six values come again; one of them at least is common."""
+    values[0][20:26] = values[0][:6]
+    return values
+
+
 # party0 has the smaller set by the order of names: it is the receiver, the others send.
 OPRF = {
-    "no key of the code": (CHEATER, "transfers", 1, text, "no key of the code"),
+    "no commitment": (CHEATER, "function", 0, text, "no commitment of a sender"),
+    "a short commitment": (CHEATER, "function", 0, lambda v: [v[0][:31]], "no commitment"),
+    "another commitment": (CHEATER, "function", 0, lambda v: [bytes(32)], "showed another part"),
+    "another part": (CHEATER, "function", 1, lambda v: [bytes(32)], "showed another part"),
+    "a longer part": (CHEATER, "function", 1, lambda v: [v[0] + b"0"], "no part of a joint"),
+    "a value twice": (CHEATER, "compare", 0, again, "sent a value of the function twice"),
     "wider outputs": (CHEATER, "compare", 0, lambda v: [np.zeros((40, 3), np.uint64)], "shape"),
     "outputs of another type": (CHEATER, "compare", 0, text, "no array"),
-    "too many outputs": (
-        CHEATER,
-        "compare",
+    "too many outputs": (CHEATER, "compare", 0, longer, "more than the 40"),
+    "no seed": (HONEST, "function", 0, lambda v: [1, v[1]], "no seed of a store"),
+    "a short seed": (HONEST, "function", 0, lambda v: [v[0][:15], v[1]], "no seed of a store"),
+    "a seed alone": (HONEST, "function", 0, lambda v: [v[0]], "no seed of a store"),
+    "a short part of the receiver": (
+        HONEST,
+        "function",
         0,
-        lambda v: [np.zeros((200, 2), np.uint64)],
-        "more than",
+        lambda v: [v[0], v[1][:31]],
+        "no seed of a store",
     ),
-    "no key of the table": (HONEST, "function", 0, text, "no key of the cuckoo table"),
-    "a smaller matrix": (HONEST, "function", 1, shorter, "no matrix"),
-    "a text for the matrix": (HONEST, "function", 1, text, "no matrix"),
-    "more common records than there are": (
+    "more words": (HONEST, "function", 1, longer, "more than the"),
+    "half words": (HONEST, "function", 1, narrower, "shape"),
+    "a text for the words": (HONEST, "function", 1, text, "no array"),
+    "bits too many": (
         HONEST,
         "confirm",
         0,
-        lambda v: [41],
-        "no possible number",
+        lambda v: [v[0] | np.uint8(255), v[1]],
+        "names a common record that it does not hold",
     ),
-    "a negative number of records": (HONEST, "confirm", 0, lambda v: [-1], "no possible number"),
-    "a record the other does not have": (
-        HONEST,
-        "confirm",
-        1,
-        lambda v: [v[0] ^ np.uint64(1)],
-        "this party does not have",
-    ),
-    "records out of order": (HONEST, "confirm", 1, lambda v: [v[0][::-1].copy()], "out of order"),
-    "a record twice": (HONEST, "confirm", 1, lambda v: [v[0][[0, *range(len(v[0]) - 1)]]], "twice"),
+    "a proof of nothing": (HONEST, "confirm", 0, lambda v: [v[0], bytes(32)], "does not hold"),
+    "a short proof": (HONEST, "confirm", 0, lambda v: [v[0], v[1][:16]], "no bitmap and proof"),
+    "a longer bitmap": (HONEST, "confirm", 0, lambda v: [np.zeros(6, np.uint8), v[1]], "no bitmap"),
+    "no bitmap": (HONEST, "confirm", 0, text, "no bitmap and proof"),
 }
 
 
@@ -183,6 +195,39 @@ def test_transfers(case):
     error = faulty(step, number, change, cheater=cheater, protocol="oprf")
     assert error.peer == cheater
     assert reason in error.reason
+
+
+def test_a_receiver_cannot_prove_a_match_by_what_the_sender_sent():
+    """It names all values, and proves them by the halves of the function that it was sent."""
+    heard = []
+
+    class Listening(Tampering):
+        def receive(self, peer):
+            message = self.inner.receive(peer)
+            if self.me == HONEST and message.step.endswith("compare"):
+                heard.append(decode(bytes(message.body[0]))[0])
+            return message
+
+    def all_of_them(values):
+        digest = hashlib.sha256(np.concatenate(heard).tobytes()).digest()
+        return [values[0] | np.uint8(255), digest]
+
+    with pytest.raises(PeerFaultError, match="does not hold") as caught:
+        run(
+            SETS[:2],
+            wrap=lambda t: Listening(t, HONEST, "confirm", 0, all_of_them),
+            protocol="oprf",
+        )
+    assert caught.value.peer == HONEST
+    assert sum(map(len, heard)) == 40
+
+
+def test_a_receiver_that_names_fewer_matches_is_believed():
+    """What no proof can show: it could have brought fewer values."""
+    fewer = lambda v: [v[0] & np.uint8(0), hashlib.sha256().digest()]  # noqa: E731
+    rows = run(SETS[:2], wrap=lambda t: Tampering(t, HONEST, "confirm", 0, fewer), protocol="oprf")
+    assert len(rows[0]) == 35
+    assert len(rows[1]) == 0
 
 
 def bad_element(values):
@@ -202,14 +247,23 @@ HINTS = {
     ),
     "an invalid query": (HONEST, "function", 0, bad_element, None, "ring", "not in the group"),
     "an invalid answer": (CHEATER, "function", 0, bad_element, None, "ring", "not in the group"),
-    "no dense words": (
+    "a short seed of a hint": (
         CHEATER,
         "hints",
         0,
-        lambda v: [v[0], v[1][:-1]],
+        lambda v: [v[0][:-1]],
         None,
         "ring",
-        "dense words",
+        "no seed of a hint",
+    ),
+    "another part of the function": (
+        CHEATER,
+        "function",
+        1,
+        lambda v: [bytes(32)],
+        None,
+        "oprf",
+        "showed another part",
     ),
     "a hint of another type": (CHEATER, "hints", 1, text, None, "oprf", "no array"),
     "a longer hint": (CHEATER, "hints", 1, longer, None, "oprf", "more than"),

@@ -3,10 +3,12 @@
 import numpy as np
 import pytest
 
+from coterie.protocols.intersection.binned_store import shape_for
 from coterie.protocols.intersection.identifiers import Identifiers
 from coterie.protocols.messaging.wire import encode
 from coterie.protocols.messaging.wrappers import Metered
 from coterie.protocols.primitives import cipher
+from coterie.protocols.transfer.vole import plan
 from tests.protocols.intersection.intersections import NAMES, check, run
 from tests.protocols.intersection.sets import WAYS, drawn, numbered, shapes, watched
 
@@ -136,6 +138,17 @@ def test_the_transfers_send_what_their_docstrings_say():
         {step.split("/")[-1]: traffic.sent_bytes for step, traffic in meters[name].by_step.items()}
         for name in NAMES[:2]
     )
-    assert 56 * 1.3 * 4000 < receiver["function"] < 56 * (1.3 * 4000 + 460)
-    assert 48 * 5000 < sender["compare"] < 48 * 5000 * 1.01
-    assert 16 * 4000 < receiver["confirm"] < 16 * 4000 * 1.01
+    assert 16 * 1.28 * 4000 < receiver["function"] < 16 * 1.34 * 4000
+    assert receiver["transfers"] + sender["transfers"] < 2.0e6
+    assert sender["function"] < 300
+    assert 16 * 5000 < sender["compare"] < 16 * 5000 * 1.01
+    assert 5000 / 8 + 32 < receiver["confirm"] < 5000 / 8 + 132
+
+
+def test_two_sets_of_a_million_take_less_than_40_megabytes():
+    """From the shapes alone: 16 bytes a word and a value, a bit a value, and the products."""
+    words = shape_for(10**6).words
+    first, rounds = plan(words)
+    transfers = 128 * first + sum(size.points for size in rounds)
+    trees = sum(16 * (size.depth + 1) * size.trees for size in rounds)
+    assert 16 * words + 16 * 10**6 + 10**6 / 8 + 4.05 * transfers + trees + 20_000 < 38.7e6

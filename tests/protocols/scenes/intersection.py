@@ -51,9 +51,11 @@ def sets_apart(names, protocol, reveal, alone, watched, world):
             return None
         given = []
 
-        def noting(*arguments):
-            given.append(honest(*arguments))
-            return given[-1]
+        def noting(leader, *arguments):
+            found = honest(leader, *arguments)
+            if leader.me == watched:
+                given.append(found)
+            return found
 
         honest = multiparty_intersect._given
         with mock.patch.object(multiparty_intersect, "_given", noting):
@@ -67,12 +69,19 @@ def sets_apart(names, protocol, reveal, alone, watched, world):
 # The party with the smallest set finds the intersection: its part is another one.
 for names, protocol, reveal, modules, alone, more in (
     (TWO, "ring", "intersection", "ring intersect", 25, ""),
-    (TWO, "oprf", "intersection", "oprf oprf_intersect confirm", 25, ""),
-    (TWO, "oprf", "intersection", "oprf oprf_intersect confirm", 60, " with the smallest"),
+    (TWO, "oprf", "intersection", "vole_function vole_intersect", 25, ""),
+    (TWO, "oprf", "intersection", "vole_function vole_intersect", 60, " with the smallest"),
     (THREE, "ring", "intersection", "multiparty_intersect confirm", 15, ""),
     (THREE, "ring", "intersection", "multiparty_intersect confirm", 60, " with the smallest"),
-    (THREE, "oprf", "intersection", "multiparty_intersect oprf confirm", 15, ""),
-    (THREE, "oprf", "intersection", "multiparty_intersect oprf confirm", 60, " with the smallest"),
+    (THREE, "oprf", "intersection", "multiparty_intersect vole_function confirm", 15, ""),
+    (
+        THREE,
+        "oprf",
+        "intersection",
+        "multiparty_intersect vole_function confirm",
+        60,
+        " with the smallest",
+    ),
     (THREE, "ring", "pairwise", "ring", 25, ""),
 ):
     scene(

@@ -16,7 +16,6 @@ from unittest import mock
 
 import numpy as np
 
-from coterie.protocols.intersection import oprf
 from coterie.protocols.messaging.channel import Channel
 from coterie.protocols.transfer import punctured_leaves
 from coterie.protocols.transfer.base_transfer import KEY_BYTES
@@ -48,7 +47,5 @@ def ideal_transfers() -> Iterator[None]:
     with (
         mock.patch.object(punctured_leaves, "send_keys", send_keys),
         mock.patch.object(punctured_leaves, "receive_keys", receive_keys),
-        mock.patch.object(oprf, "send_keys", send_keys),
-        mock.patch.object(oprf, "receive_keys", receive_keys),
     ):
         yield

@@ -7,6 +7,9 @@ from tests.secrecy.mutants.form import hiding, job, mutant, view
 _NO_WORD = hiding("two_intersections_of_the_same_digests_have_no_word_in_common")
 _SET_ORDER = hiding("a_set_is_sent_in_an_order_that_says_nothing_of_its_table")
 _ZERO = hiding("shares_of_zero_hide_what_a_party_holds")
+_PARTS = "tests/protocols/test_whole_keys.py::test_parts_of_a_joint_number_have_all_their_bits"
+_FUNCTION = "tests/protocols/intersection/test_vole_function.py::test_"
+_FAULTS = "tests/protocols/intersection/test_intersect_faults.py::test_"
 _STORE = "tests/protocols/intersection/test_binned_store.py"
 _SALT = hiding("every_party_adds_to_the_salt_of_an_intersection")
 
@@ -106,17 +109,10 @@ MUTANTS = [
     mutant(
         "the shares of zero among the hints",
         "protocols/intersection/multiparty_intersect.py",
-        "total ^= encrypted(key, tags)[:, 0]",
-        "total ^= encrypted(key, tags)[:, 0] & np.uint64(0)",
+        "total ^= encrypted(key, tags)",
+        "total ^= encrypted(key, tags) & np.uint64(0)",
         _ZERO,
         view("intersection_of_3_sets_by_oprf_with_the_smallest", "bob"),
-    ),
-    mutant(
-        "words of a hint that no key needs",
-        "protocols/intersection/okvs.py",
-        "table, dense = rng.array(size), rng.array(DENSE)",
-        "table, dense = np.zeros(size, np.uint64), np.zeros(DENSE, np.uint64)",
-        hiding("words_of_a_hint_that_no_key_needs_are_random"),
     ),
     mutant(
         "words of a store in bins that no key needs",
@@ -126,27 +122,75 @@ MUTANTS = [
         f"{_STORE}::test_words_of_random_values_are_balanced_and_differ_with_the_generator",
     ),
     mutant(
-        "the mask of the columns of the oblivious function",
-        "protocols/intersection/oprf.py",
-        "matrix ^= _next(self._streams[1], matrix.shape[1])",
-        "matrix ^= first",
-        "tests/protocols/intersection/test_oprf.py",
-        view("intersection_of_2_sets_by_oprf", "alice"),
-        view("intersection_of_3_sets_by_oprf", "bob"),
+        "the mask of the store",
+        "protocols/intersection/vole_function.py",
+        "self._channel.send(self._peer, words[part] ^ a[part])",
+        "self._channel.send(self._peer, words[part])",
+        f"{_FUNCTION}the_words_that_a_sender_receives_say_nothing_of_the_tags",
     ),
     mutant(
         "the function of values that are not common",
-        "protocols/intersection/oprf_intersect.py",
-        "channel.send(peer, outputs)",
-        "channel.send(peer, tags[done % len(tags) :][: len(outputs)])",
+        "protocols/intersection/vole_intersect.py",
+        "channel.send(peer, np.ascontiguousarray(piece[:, :2]))",
+        "channel.send(peer, tags[done : done + len(piece)])",
         view("intersection_of_2_sets_by_oprf_with_the_smallest", "alice"),
-        view("intersection_of_2_sets_by_oprf_with_the_smallest", "bob"),
     ),
     mutant(
-        "the secret of the oblivious function",
-        "protocols/intersection/oprf.py",
-        "choices = self._rng.bits(self._width)",
-        "choices = np.zeros(self._width, np.uint8)",
-        "tests/protocols/intersection/test_oprf.py",
+        "the proof of a receiver's matches",
+        "protocols/intersection/vole_intersect.py",
+        "if _proof(_chosen(outputs, rows)) != proof:",
+        "if not proof:",
+        f"{_FAULTS}transfers[bits too many]",
+        f"{_FAULTS}transfers[a proof of nothing]",
+    ),
+    mutant(
+        "a proof of a receiver's matches that its sender's own message shows",
+        "protocols/intersection/vole_intersect.py",
+        "outputs[:, 2:]).data",
+        "outputs[:, :2]).data",
+        f"{_FAULTS}a_receiver_cannot_prove_a_match_by_what_the_sender_sent",
+    ),
+    mutant(
+        "values of a sender that come twice",
+        "protocols/intersection/vole_intersect.py",
+        "if len(np.unique(held)) < len(held):",
+        "if False:",
+        f"{_FAULTS}transfers[a value twice]",
+    ),
+    mutant(
+        "the commitment of the sender's part of a joint number",
+        "protocols/intersection/vole_function.py",
+        "if hashlib.sha256(share).digest() != self._commitment:",
+        "if False:",
+        f"{_FAULTS}transfers[another part]",
+        f"{_FAULTS}transfers[another commitment]",
+    ),
+    mutant(
+        "the joint number in the function",
+        "protocols/intersection/vole_function.py",
+        "_finished(self._places.decode(self._c) ^ _joint(share, self._share), tags)",
+        "_finished(self._places.decode(self._c), tags)",
+        f"{_FUNCTION}all_outputs_depend_on_the_joint_number_at_either_side",
+    ),
+    mutant(
+        "the check of the products before the function",
+        "protocols/intersection/vole_function.py",
+        "self._vole.check()",
+        "self._vole.check",
+        f"{_FUNCTION}false_products_of_a_sender_are_named",
+    ),
+    mutant(
+        "the part of a sender's joint number",
+        "protocols/intersection/vole_function.py",
+        "self._share = self._rng.bytes(_SHARE)",
+        "self._share = bytes(_SHARE)",
+        f"{_PARTS}[True]",
+    ),
+    mutant(
+        "the part of a receiver's joint number",
+        "protocols/intersection/vole_function.py",
+        "places, self._rng.bytes(_SHARE)",
+        "places, bytes(_SHARE)",
+        f"{_PARTS}[False]",
     ),
 ]

@@ -76,11 +76,11 @@ MUTANTS = [
         f"{_BINDING}[oprf-compare-party1-22000]",
     ),
     mutant(
-        "the announced number of a sender with three places for a value",
-        "protocols/intersection/oprf_intersect.py",
-        " or taken[places].any()",
-        "",
-        f"{_IDENTIFIERS}a_sender_that_puts_other_values_into_its_three_places_is_found_out",
+        "the announced number of a receiver with room for more",
+        "protocols/intersection/vole_intersect.py",
+        "if len(rows) > count:",
+        "if False:",
+        f"{_IDENTIFIERS}a_receiver_has_room_for_the_words_of_its_store_and_may_name_what_it_announced",
     ),
     mutant(
         "the number of records in the error about padding",

@@ -21,16 +21,8 @@ REASONS = {
     ("protocols/integration/slack.py", "_together"): "a fork",
     ("protocols/integration/sensitive/holders.py", "Holders.judge_jointly"): "a fork",
     ("protocols/integration/dka.py", "*"): "a baseline to be measured; no kind of job uses it",
-    ("protocols/intersection/cuckoo.py", "build"): (
-        "a public choice of hash functions, and the order of moves, which nobody sees"
-    ),
-    ("protocols/intersection/okvs.py", "encode"): "a public choice of hash functions",
     ("protocols/intersection/binned_store.py", "encode"): "a public choice of hash functions",
     ("protocols/transfer/vole.py", "VoleReceiver.receive"): "a public choice of the code",
-    ("protocols/intersection/oprf.py", "OprfReceiver.extend"): (
-        "inputs of empty bins, which the transfers hide like all others"
-    ),
-    ("protocols/intersection/oprf.py", "OprfSender.set_up"): "a public choice of the code",
     ("protocols/statistics/shared_tables.py", "group_shares"): "a fork",
     ("protocols/aggregates/discrete_noise.py", "*"): (
         "the numbers themselves: tests/protocols/aggregates/test_discrete_noise.py"

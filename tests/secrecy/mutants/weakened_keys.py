@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from tests.secrecy.mutants.form import mutant
 
+_FUNCTION = "tests/protocols/intersection/test_vole_function.py::test_"
 _KEYS = "tests/protocols/test_whole_keys.py::test_"
 
 MUTANTS = [
@@ -211,18 +212,25 @@ MUTANTS = [
         f"{_KEYS}every_pair_has_a_key_of_its_own_for_shares_of_zero",
     ),
     mutant(
-        "a secret of 8 bits of the oblivious function",
-        "protocols/intersection/oprf.py",
-        "choices = self._rng.bits(self._width)",
-        "choices = np.resize(self._rng.bits(8), self._width)",
-        f"{_KEYS}the_secret_of_the_oblivious_function_has_all_its_bits",
+        "a part of 8 bits of a sender's joint number",
+        "protocols/intersection/vole_function.py",
+        "self._share = self._rng.bytes(_SHARE)",
+        "self._share = self._rng.bytes(1) * _SHARE",
+        f"{_KEYS}parts_of_a_joint_number_have_all_their_bits[True]",
     ),
     mutant(
-        "a code of a short distance",
-        "protocols/intersection/oprf.py",
-        "_DISTANCE, _STATISTICAL = 128, 40",
-        "_DISTANCE, _STATISTICAL = 8, 40",
-        f"{_KEYS}words_of_the_code_differ_in_128_places",
+        "a part of 8 bits of a receiver's joint number",
+        "protocols/intersection/vole_function.py",
+        "places, self._rng.bytes(_SHARE)",
+        "places, self._rng.bytes(1) * _SHARE",
+        f"{_KEYS}parts_of_a_joint_number_have_all_their_bits[False]",
+    ),
+    mutant(
+        "half of the commitment of a joint number",
+        "protocols/intersection/vole_function.py",
+        "if hashlib.sha256(share).digest() != self._commitment:",
+        "if hashlib.sha256(share).digest()[:16] != self._commitment[:16]:",
+        f"{_FUNCTION}every_byte_of_the_commitment_is_compared",
     ),
     mutant(
         "keys of 8 bits of the ring",

@@ -200,20 +200,6 @@ MUTANTS = [
         f"{_MASKS}every_record_has_a_root_of_128_bits",
     ),
     mutant(
-        "words of 8 bits that no key of a hint needs",
-        "protocols/intersection/okvs.py",
-        "table, dense = rng.array(size), rng.array(DENSE)",
-        "table, dense = rng.array(size) & np.uint64(255), rng.array(DENSE)",
-        f"{_KEYS}hints_and_the_outputs_under_them_have_all_their_bits",
-    ),
-    mutant(
-        "words of 8 bits that all keys of a hint need",
-        "protocols/intersection/okvs.py",
-        "table, dense = rng.array(size), rng.array(DENSE)",
-        "table, dense = rng.array(size), rng.array(DENSE) & np.uint64(255)",
-        f"{_KEYS}hints_and_the_outputs_under_them_have_all_their_bits",
-    ),
-    mutant(
         "words of 8 bits that no key of a store in bins needs",
         "protocols/intersection/binned_store.py",
         "words = rng.array((self.shape.words, 2))",
@@ -221,18 +207,26 @@ MUTANTS = [
         f"{_STORE}words_that_no_key_needs_have_all_their_bits",
     ),
     mutant(
+        "products that mask every second word of a store",
+        "protocols/intersection/vole_function.py",
+        "words[part] ^ a[part]",
+        "words[part] ^ a[part] * (np.arange(len(a[part]), dtype=np.uint64) & np.uint64(1))[:, None]",
+        "tests/protocols/intersection/test_vole_function.py::"
+        "test_every_word_is_sent_under_a_product_of_its_own",
+    ),
+    mutant(
         "shares of zero of 8 bits among the hints",
         "protocols/intersection/multiparty_intersect.py",
-        "total ^= encrypted(key, tags)[:, 0]",
-        "total ^= encrypted(key, tags)[:, 0] & np.uint64(255)",
+        "total ^= encrypted(key, tags)",
+        "total ^= encrypted(key, tags) & np.uint64(255)",
         "tests/protocols/test_hiding.py::test_shares_of_zero_hide_what_a_party_holds",
     ),
     mutant(
         "outputs of 8 bits under the hints",
         "protocols/intersection/multiparty_intersect.py",
-        "sodium.row_digests(elements).view(np.uint64)[:, 0].copy()",
-        "sodium.row_digests(elements).view(np.uint64)[:, 0] & np.uint64(255)",
-        f"{_KEYS}hints_and_the_outputs_under_them_have_all_their_bits",
+        "masked[done : done + len(outputs)] ^= outputs[:, :2]",
+        "masked[done : done + len(outputs)] ^= outputs[:, :2] & np.uint64(255)",
+        f"{_KEYS}outputs_under_hints_have_all_their_bits",
     ),
     mutant(
         "noise that is never below zero",

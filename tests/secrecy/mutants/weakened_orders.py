@@ -110,6 +110,6 @@ MUTANTS = [
         "protocols/intersection/confirm.py",
         "rows = in_tag_order(tags, rows)\n    channel.broadcast(len(rows))",
         "channel.broadcast(len(rows))",
-        "tests/protocols/test_views.py::test_nobody_can_tell_the_others_secrets_apart[intersection_of_2_sets_by_oprf-alice]",
+        "tests/protocols/test_views.py::test_nobody_can_tell_the_others_secrets_apart[intersection_of_3_sets_by_oprf_with_the_smallest-bob]",
     ),
 ]
