@@ -3,7 +3,17 @@
 from __future__ import annotations
 
 import importlib
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:  # for editors and type checkers; at run time see `__getattr__`
+    from coterie.base.errors import CoterieError
+    from coterie.coordinator.interface.calls import run, simulate, verify
+    from coterie.coordinator.interface.jobs import Job
+    from coterie.onetable.advice.frames import advise
+    from coterie.onetable.attack.frames import attack
+    from coterie.onetable.inspection.frames import inspect
+    from coterie.onetable.interface.frames import anonymise
+    from coterie.onetable.interface.transformer import Generalizer
 
 __version__ = "0.1.0"
 
@@ -12,14 +22,28 @@ __version__ = "0.1.0"
 _CALLS = "coterie.coordinator.interface.calls"
 _INTERFACE = {
     "CoterieError": "coterie.base.errors",
+    "Generalizer": "coterie.onetable.interface.transformer",
     "Job": "coterie.coordinator.interface.jobs",
+    "advise": "coterie.onetable.advice.frames",
     "anonymise": "coterie.onetable.interface.frames",
+    "attack": "coterie.onetable.attack.frames",
     "inspect": "coterie.onetable.inspection.frames",
     "run": _CALLS,
     "simulate": _CALLS,
     "verify": _CALLS,
 }
-__all__ = ["CoterieError", "Job", "anonymise", "inspect", "run", "simulate", "verify"]
+__all__ = [
+    "CoterieError",
+    "Generalizer",
+    "Job",
+    "advise",
+    "anonymise",
+    "attack",
+    "inspect",
+    "run",
+    "simulate",
+    "verify",
+]
 
 
 def __getattr__(name: str) -> Any:

@@ -55,7 +55,7 @@ class TableFile:
 
 def without_address(text: str, data: Node) -> str:
     """The text as it is stored beside a release: without a server's address and its password."""
-    if not data.is_mapping or "postgresql" not in data.section().keys():  # noqa: SIM118 (not a dict)
+    if not data.is_mapping or not {"postgresql", "odbc"} & {*data.section().keys()}:
         return text
     begin, end = data.raw.start_mark.index, data.raw.end_mark.index
     after = text[begin:end]

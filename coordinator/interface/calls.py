@@ -54,7 +54,7 @@ def simulate(
         if wrong:
             said = "is no party of the job" if wrong[0] in frames else "has no frame"
             raise UsageError(f"frames: '{wrong[0]}' {said}")
-        sources = {name: FrameSource.of(name, frame) for name, frame in frames.items()}
+        sources = {name: FrameSource.of(f"{name}'s frame", frame) for name, frame in frames.items()}
     place = _Place(out, force)
     with result_folder(place.path, force), Board(made.parties, show=progress) as board:
         result = simulate_job(

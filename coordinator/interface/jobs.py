@@ -14,6 +14,7 @@ job. Numbers of NumPy and tuples are as good as plain numbers and lists.
 
 from __future__ import annotations
 
+import html
 import keyword
 from collections.abc import Mapping
 from pathlib import Path, PurePath
@@ -88,6 +89,9 @@ class Job:
             (path.parent / name).write_bytes(data)
         path.write_text(self.text, encoding="utf-8")
         return path
+
+    def _repr_html_(self) -> str:
+        return f"<p>{html.escape(repr(self))}</p><pre>{html.escape(self.text)}</pre>"
 
     def __repr__(self) -> str:
         return f"Job({self.kind} '{self.name}' of {', '.join(self.parties)})"

@@ -37,6 +37,9 @@ class Outcome(Mapping[str, Any]):
     def __len__(self) -> int:
         return len(self._result)
 
+    def _ipython_key_completions_(self) -> list[str]:
+        return list(self._result)
+
     def __fspath__(self) -> str:
         """An outcome stands for its folder wherever a path is wanted, as in `coterie.verify`."""
         return str(self.folder)

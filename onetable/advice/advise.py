@@ -62,9 +62,6 @@ def advise(
     path: Path, wishes: Wishes, out: Path | None = None, identified: Path | None = None
 ) -> dict[str, Any]:
     """The proposal as YAML and as figures; `identified` is the result folder of an `identify` job."""
-    for name, value in (("alpha", wishes.alpha), ("beta", wishes.beta)):
-        if not 0 < value < 1:
-            raise UsageError(f"{name} must be between 0 and 1, not {value:g}")
     if path.suffix.lower() not in (".yaml", ".yml"):
         if identified is not None:
             raise UsageError(f"{path}: the result of an identify job needs a job file")
@@ -94,7 +91,7 @@ def _for_data(path: Path, wishes: Wishes, out: Path | None) -> dict[str, Any]:
 def advise_source(source: Source, data: str, wishes: Wishes, folder: Path) -> dict[str, Any]:
     """The proposal for a source; `data` is the key of this name as a table file in `folder` has it."""
     case, plan, text = _proposed_for(source, data, wishes)
-    return _checked_table(case, plan, text, folder, wishes.class_name)
+    return _checked_table(case, plan, text, folder, wishes.class_name, source)
 
 
 def _proposed(path: Path, wishes: Wishes, out: Path | None) -> tuple[Case, Suggestion, str]:
@@ -349,10 +346,16 @@ def _replaced(text: str, node: Node, lines: Sequence[str]) -> str:
 
 
 def _checked_table(
-    case: Case, plan: Suggestion, text: str, folder: Path, class_name: str | None
+    case: Case,
+    plan: Suggestion,
+    text: str,
+    folder: Path,
+    class_name: str | None,
+    source: Source | None = None,
 ) -> dict[str, Any]:
     """The proposal is read as `coterie anonymise` reads it before it is given out."""
     file = parse_table_file(text, folder, "the proposed table file")
+    file = file if source is None else replace(file, source=source)
 
     def prepared() -> tuple[Table, Sequence[Requirement]]:
         return table_method(file.method).prepared(file).table, [
@@ -361,4 +364,4 @@ def _checked_table(
 
     if not table_method(file.method).own_qids:
         add_cliffs(case, prepared, class_name)
-    return answer(case, plan, text)
+    return answer(case, plan, text) | {"identifiers": list(file.identifiers)}

@@ -103,6 +103,9 @@ class Suggestion:
 
 def suggest(case: Case, wishes: Wishes) -> Suggestion:
     """Which sets of columns to guard with which k, and how many values each column may keep."""
+    for name, value in (("alpha", wishes.alpha), ("beta", wishes.beta)):
+        if not 0 < value < 1:
+            raise UsageError(f"{name} must be between 0 and 1, not {value:g}")
     table = case.table
     population = wishes.population or table.records
     if population < table.records:

@@ -7,21 +7,24 @@ and what the attack does not tell.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from coterie.anonymity.models.audit import Released
 from coterie.anonymity.risk.linkage import UNKNOWN, Linked, link
+from coterie.anonymity.specialization.specialize import Requirement
 from coterie.anonymity.table.intervals import read_interval
 from coterie.anonymity.table.taxonomy import TOP, Taxonomy
 from coterie.base.errors import DataError, UsageError
-from coterie.base.text import numbered
+from coterie.base.text import first_names, numbered
+from coterie.jobs.data.attributes import Attribute
 from coterie.jobs.data.batches import column_names
 from coterie.jobs.data.release_file import coded_columns
 from coterie.jobs.data.require import require_columns
-from coterie.jobs.data.sources import file_source
+from coterie.jobs.data.sources import Source, file_source
 from coterie.jobs.kinds.integrate.job import IntegrateJob
 from coterie.jobs.run.archive import saved_job, saved_path
 from coterie.onetable.methods.reading import load_table_file
@@ -32,31 +35,50 @@ from coterie.onetable.released import RELEASE
 _SHOWN = 10
 
 
-def attack(folder: Path, known: Path, columns: Sequence[str] = ()) -> dict[str, Any]:
+People = Mapping[str, Released]  # a table with its columns as codes and texts
+
+
+def attack(folder: Path, known: Source, columns: Sequence[str] = ()) -> dict[str, Any]:
     """Links the release in a result folder with a table of people, on the columns that both have."""
     meaning = _meaning(folder)
-    taxonomies, sensitive = meaning.taxonomies, meaning.sensitive
-    release = _read(folder / RELEASE)
-    people = _read(known)
+    release = read_source(file_source(folder / RELEASE))
     method = method_of_result(folder) if is_table_result(folder) else None
-    for name in method.numbers if method is not None else ():
-        people.pop(name, None)  # nobody knows the random number of a person's group
+    own = (
+        method.numbers if method is not None else ()
+    )  # nobody knows the number of a person's group
+    people = {name: column for name, column in read_source(known).items() if name not in own}
+    infer = None if method is None else partial(method.inferred, folder)
+    names = str(folder / RELEASE), str(known)
+    return found_in(release, people, names, meaning, columns, infer)
+
+
+def found_in(
+    release: People,
+    people: People,
+    names: tuple[str, str],
+    meaning: Meaning,
+    columns: Sequence[str] = (),
+    infer: Callable[[list[str], Linked], tuple[list[str], Linked]] | None = None,
+) -> dict[str, Any]:
+    """What people are found in a release; `names` are those of the two in errors."""
+    taxonomies, sensitive = meaning.taxonomies, meaning.sensitive
     shared = [name for name in people if name in release]
     if columns:
-        require_columns(columns, list(people), str(known))
-        require_columns(columns, list(release), str(folder / RELEASE))
+        require_columns(columns, list(people), names[1])
+        require_columns(columns, list(release), names[0])
         shared = list(columns)
     if not shared:
         raise UsageError(
-            f"{known}: none of its columns is in the release, which has {', '.join(release)}"
+            f"{names[1]}: none of its columns is in the release, which has "
+            f"{first_names(list(release))}; columns are matched by their names"
         )
     targets = [name for name in release if name not in shared]
     outside = [name for name in shared if name not in meaning.guarded]
     covered = {name: people[name] for name in shared if name in meaning.guarded}
     by_qids = link(release, covered, taxonomies, []) if outside and covered else None
     found = link(release, {name: people[name] for name in shared}, taxonomies, targets)
-    if method is not None:
-        targets, found = method.inferred(folder, targets, found)
+    if infer is not None:
+        targets, found = infer(targets, found)
     return {
         "records": len(next(iter(release.values())).codes),
         "linked_on": shared,
@@ -77,7 +99,7 @@ def attack(folder: Path, known: Path, columns: Sequence[str] = ()) -> dict[str, 
 
 
 @dataclass(frozen=True)
-class _Meaning:
+class Meaning:
     """The taxonomies of a release, its sensitive columns, and the columns of its qids."""
 
     taxonomies: Mapping[str, Taxonomy]
@@ -85,18 +107,23 @@ class _Meaning:
     guarded: set[str]
 
 
-def _meaning(folder: Path) -> _Meaning:
+def _meaning(folder: Path) -> Meaning:
     if is_table_result(folder):
         file = load_table_file(saved_path(folder))
-        attributes: Sequence[Any] = file.attributes
-        requirements = file.requirements
+        attributes: Sequence[Attribute] = file.attributes
+        requirements: Sequence[Requirement] = file.requirements
     else:
         job = saved_job(folder)
         if not isinstance(job, IntegrateJob):
             raise UsageError(f"{folder}: a job of kind '{job.kind}' releases no records to attack")
         attributes, requirements = job.attributes, job.requirements
+    return meaning_of(attributes, requirements)
+
+
+def meaning_of(attributes: Sequence[Attribute], requirements: Sequence[Requirement]) -> Meaning:
+    """What a table file or a job says about a release."""
     taxonomies = {a.name: a.taxonomy for a in attributes if a.taxonomy is not None}
-    return _Meaning(
+    return Meaning(
         taxonomies,
         sorted({name for r in requirements for name in r.sensitive_columns}),
         {name for r in requirements for name in r.qid},
@@ -113,12 +140,11 @@ def _roots(release: Mapping[str, Released], taxonomies: Mapping[str, Taxonomy]) 
     return roots | {name: taxonomy.root for name, taxonomy in taxonomies.items()}
 
 
-def _read(path: Path) -> dict[str, Released]:
-    """All columns of a file as codes and texts."""
-    source = file_source(path)
+def read_source(source: Source) -> dict[str, Released]:
+    """All columns of a table as codes and texts."""
     table = source.read(column_names(source))
     if not table.num_rows:
-        raise DataError(f"{path}: the table has no records")
+        raise DataError(f"{source}: the table has no records")
     return coded_columns(table)
 
 

@@ -264,11 +264,12 @@ def attack(
     Shows who can be found, how surely, and which other values of a person become known. FOLDER is
     the result of anonymise or of an integrate job; columns are matched by their names.
     """
+    from coterie.jobs.data.sources import file_source
     from coterie.onetable.attack.attack import attack as work
     from coterie.onetable.attack.attack import lines
     from coterie.onetable.attack.page import attack_page
 
-    result = work(folder, known, names_of(columns))
+    result = work(folder, file_source(known), names_of(columns))
     if page is not None:
         page.write_text(attack_page(result, str(folder), str(known)), encoding="utf-8")
     print_result(result, as_json, lambda: lines(result))

@@ -8,8 +8,9 @@ intervals, others by the taxonomy given for them, or to `*` without a taxonomy.
 from __future__ import annotations
 
 import html
+import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -46,6 +47,7 @@ from coterie.onetable.prepare import prepare_text
 from coterie.onetable.table_file import TableAttribute, TableFile
 
 Paths = Sequence[Sequence[str]]  # a taxonomy as leaf-to-root paths
+_ROW_NUMBERS = re.compile(r"__index_level_\d+__")  # how pandas calls an index without a name
 _NOTHING = "table"  # the name of a table without a file in errors
 
 
@@ -61,7 +63,7 @@ class FrameSource:
         """The frame, or the file of this name, as a source."""
         if isinstance(frame, str | Path):
             return file_source(Path(frame))
-        return cls(f"{name}'s frame", arrow_table(frame))
+        return cls(name, arrow_table(frame))
 
     def names(self) -> list[str]:
         return list(self.table.column_names)
@@ -84,6 +86,8 @@ class Release:
     table: pa.Table
     result: Mapping[str, Any]
     groups: pa.Table  # one row per group: its values and its number of records
+    attributes: tuple[TableAttribute, ...] = field(default=(), repr=False)  # as in a table file
+    requirements: tuple[Requirement, ...] = field(default=(), repr=False)
 
     def to_pandas(self) -> Any:
         """The released table as a pandas frame."""
@@ -178,10 +182,10 @@ def anonymise(
     if unknown := [key for key in model if key not in OPTIONS]:
         raise UsageError(f"anonymise takes no argument '{unknown[0]}'")
     table = arrow_table(frame)
-    qid = (qid,) if isinstance(qid, str) else qid
+    qid = names_in(qid)
     if isinstance(k, bool) or not isinstance(k, int | np.integer):
         raise UsageError(f"k must be a whole number, not {k!r:.80}")
-    bounded = (sensitive,) if isinstance(sensitive, str) else tuple(sensitive or ())
+    bounded = names_in(sensitive or ())
     used = [*qid, *drop, *keep, *bounded, *([class_name] if class_name else [])]
     require_columns(used, table.column_names, _NOTHING)
     for name in table.column_names:
@@ -230,7 +234,13 @@ def anonymise(
     )
     text = as_text(table, _NOTHING)
     made = anonymise_prepared(file, prepare_text(file, text, _NOTHING, way.only_numbers))
-    return Release(sorted_table(made.columns), made.result, _groups(made.answer))
+    return Release(
+        sorted_table(made.columns),
+        made.result,
+        _groups(made.answer),
+        file.attributes,
+        file.requirements,
+    )
 
 
 def _refuse_identifier(name: str, column: pa.ChunkedArray) -> None:
@@ -265,11 +275,18 @@ class _Memory:
         return as_text(self.table.select(list(columns)), _NOTHING)
 
 
+def names_in(names: str | Sequence[str]) -> tuple[str, ...]:
+    """One name, or several."""
+    return (names,) if isinstance(names, str) else tuple(names)
+
+
 def arrow_table(frame: Any) -> pa.Table:
+    """The columns of a frame. The row numbers of a part of a pandas frame are none of them."""
     if isinstance(frame, pa.Table):
         return frame
     if hasattr(frame, "__arrow_c_stream__"):
-        return pa.table(frame)
+        table = pa.table(frame)
+        return table.select([n for n in table.column_names if not _ROW_NUMBERS.fullmatch(n)])
     raise UsageError(
         f"a table of type {type(frame).__name__} has no Arrow interface; "
         "give a pandas or polars frame, or an Arrow table"

@@ -6,6 +6,8 @@ import shutil
 import pytest
 
 from coterie.__main__ import run
+from coterie.jobs.file.document import read_document
+from coterie.onetable.table_file import without_address
 
 HEADER = "Age,Place,Ill\n"
 GOOD = "".join(f"{20 + i % 30},{'XYZ'[i % 3]},{'ab'[i % 2]}\n" for i in range(60))
@@ -169,3 +171,9 @@ def test_very_many_different_values_are_inspected_and_advised_on(capsys, table):
     assert [column["distinct"] for column in found["columns"]] == [5_000, 5_000, 2]
     assert run(["advise", str(path)]) == 0
     assert "cliffs were not looked for: Age has more than 2,000 values" in capsys.readouterr().out
+
+
+def test_a_release_keeps_no_connection_string():
+    text = "data: {odbc: 'DSN=x;PWD=secret', table: t}\nrequirement: []\n"
+    data = read_document(text, "t.yaml").required("data")
+    assert "secret" not in without_address(text, data)

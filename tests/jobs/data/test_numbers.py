@@ -83,5 +83,5 @@ def test_values_match_whole_numbers_as_pandas_writes_them():
     column = pa.chunked_array([["1.0", "2", "2.0"], ["1"]], pa.string())
     attribute = NumberAttribute("A", values=("1", "2"))
     assert attribute.read(column, "t.csv").tolist() == [[0.0], [1.0], [1.0], [0.0]]
-    with pytest.raises(DataError, match="row 2: column 'A': '2.5' is not among"):
+    with pytest.raises(DataError, match=r"row 2: column 'A': '2\.5' is not among"):
         attribute.read(pa.chunked_array([["1.0", "2.5"]], pa.string()), "t.csv")
