@@ -98,6 +98,7 @@ COMMANDS = {
     ),
     "certs": ("coterie.coordinator.cli.certs:certs", "Make and check certificates for mTLS."),
     "party": ("coterie.party.cli:party", "Serve one organisation; its operator's commands."),
+    "relay": ("coterie.relay.cli:relay", "Carry connections of parties that open no port."),
     "bench": ("coterie.tools:bench", "Run a benchmark."),
     "experiment": (
         "coterie.tools:experiment",

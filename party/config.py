@@ -14,7 +14,7 @@ from pathlib import Path
 import grpc
 import pyarrow as pa
 
-from coterie.base.addresses import from_this_machine, port_of
+from coterie.base.addresses import from_this_machine, is_address, port_of
 from coterie.base.errors import DataError, RefusedError
 from coterie.base.names import is_name
 from coterie.base.sizes import half_of_the_memory
@@ -37,6 +37,7 @@ from coterie.party.settings import (
 from coterie.transport.error_messages import EXPLAINED
 from coterie.transport.session import Heartbeat
 from coterie.trust.identity import Caller, Identity, Pin, load_identity, load_pin
+from coterie.trust.reach import Proxy
 
 NO_OPERATORS = (
     "anybody with the server's key may approve jobs, under any name; list people's certificates under "
@@ -76,6 +77,7 @@ class PartyConfig:
     digest: str = ""  # of the contents of `files`, but not of the private key
     tables: Mapping[str, tuple[Source, Policy]] = field(default_factory=dict)  # the named tables
     operators: Mapping[str, Pin] = field(default_factory=dict)  # who may decide, by certificate
+    relays: tuple[str, ...] = ()  # where this server waits for calls
 
     def for_job(self, job: Job) -> PartyConfig:
         """This file as it is for one job: with the table that the job names, and its policy."""
@@ -135,8 +137,9 @@ def load_party(path: Path) -> PartyConfig:
     text, folder = read_text(path), path.absolute().parent
     section = read_document(text, str(path))
     name = read_name(section.required("name"))
-    listen = _address(section.required("listen"), any_port=True)
+    listen = _address(section.required("listen"))
     identity = _identity(section.required("tls"), folder, name)
+    identity = replace(identity, proxy=section.read("proxy", _proxy, None))
     no_peers: dict[str, Peer] = {}
     pins = _Pins(folder, identity)
     peers = section.read("peers", lambda node: _peers(node, pins, name), no_peers)
@@ -175,6 +178,7 @@ def load_party(path: Path) -> PartyConfig:
         digest=_digest(text, named),
         tables={name: (source, policy) for name, (source, policy, _) in tables.items()},
         operators=operators,
+        relays=section.read("relays", _relays, ()),
     )
     section.close()
     return config
@@ -289,7 +293,7 @@ def _peers(node: Node, pins: _Pins, me: str) -> dict[str, Peer]:
         if name.lower() in seen:  # TLS compares names without regard to case
             raise entry_node.error(f"'{name}' is taken (capital letters make no difference)")
         seen.add(name.lower())
-        address = _address(entry.required("address"))
+        address = _peer_address(entry.required("address"))
         pin = pins.read(entry.optional("certificate"), name)
         entry.close()
         peers[name] = Peer(name, address, pin)
@@ -317,13 +321,36 @@ def _operators(node: Node, pins: _Pins, taken: set[str]) -> dict[str, Pin]:
     return found
 
 
-def _address(node: Node, any_port: bool = False) -> str:
+def _address(node: Node) -> str:
     value = node.text()
-    port = port_of(value)
-    if port is None or (port == 0 and not any_port):
-        lowest = 0 if any_port else 1
-        raise node.error(f"must be HOST:PORT with a port from {lowest} to 65535, not '{value}'")
+    if port_of(value) is None:
+        raise node.error(f"must be HOST:PORT with a port from 0 to 65535, not '{value}'")
     return value
+
+
+def _peer_address(node: Node) -> str:
+    value = node.text()
+    if not is_address(value):
+        raise node.error(
+            f"must be HOST:PORT with a port from 1 to 65535, or relay://HOST:PORT, not '{value}'"
+        )
+    return value
+
+
+def _relays(node: Node) -> tuple[str, ...]:
+    """Where this server waits for calls, if it opens no port that others reach."""
+    found = node.texts()
+    for value in found:
+        if not port_of(value):
+            raise node.error(f"must be HOST:PORT of a relay, not '{value}'")
+    return tuple(found)
+
+
+def _proxy(node: Node) -> Proxy:
+    try:
+        return Proxy.read(node.text())
+    except ValueError:
+        raise node.error("must be http://HOST:PORT, or http://USER:PASSWORD@HOST:PORT") from None
 
 
 def _heartbeat(node: Node) -> Heartbeat:

@@ -25,6 +25,7 @@ from coterie.party.history.releases import History
 from coterie.party.live import EVERY, Change, Live
 from coterie.party.receptions import Receptions
 from coterie.party.records import Book
+from coterie.party.relayed import Relayed
 from coterie.party.service import JobService
 from coterie.party.steward.notify import Notifier
 from coterie.party.steward.opened_audit import opened_audit
@@ -105,6 +106,7 @@ class PartyServer:
         self.port = 0
         self._stopping = threading.Event()
         self._asked = threading.Event()
+        self._relayed: Relayed | None = None
 
     @property
     def config(self) -> PartyConfig:
@@ -129,6 +131,8 @@ class PartyServer:
                 "(in use, or not an address of this machine)"
             )
         self._server.start()
+        own = f"{self.config.own_address.rpartition(':')[0]}:{self.port}"
+        self._relayed = Relayed(self.config.relays, own, lambda: self.config.identity.traveller)
         if not self.config.operators:
             log.warning("%s", NO_OPERATORS)
         self._health.serve()
@@ -241,6 +245,8 @@ class PartyServer:
             if record.state == State.RUNNING:
                 self._worker.stop(record, PeerLostError(self.config.name, record.step, reason))
         self._worker.join(3.0)
+        if self._relayed is not None:
+            self._relayed.stop()
         self._server.stop(1.0).wait()
         self._notifier.stop()
         self._audit.note("server stopped", party=self.config.name, reason=reason)

@@ -18,6 +18,7 @@ BELOW = {
     "transport": {"base", "protos", "protocols", "trust"},
     "jobs": {"base", "anonymity", "protocols"},
     "onetable": {"base", "anonymity", "jobs"},
+    "relay": {"base", "jobs", "trust"},
     "party": {"base", "protos", "anonymity", "protocols", "trust", "transport", "jobs"},
     "coordinator": {"base", "protos", "anonymity", "protocols", "trust", "transport", "jobs",
                     "onetable"},
@@ -37,7 +38,7 @@ FOLDERS = {
                  "attack", "commands"],
     "party": ["limits", "settings", "policy", "config", "answers", "job_record", "books", "history",
               "records", "holds", "live", "callers", "queue", "receptions", "output", "preflight",
-              "steward", "health", "worker", "proposals", "service", "server", "desk", "operator",
+              "steward", "health", "relayed", "worker", "proposals", "service", "server", "desk", "operator",
               "cli"],
     "coordinator": ["run", "results", "simulate", "demo", "interface", "cli"],
 }  # fmt: skip

@@ -7,6 +7,7 @@ from typing import Any
 import grpc
 
 from coterie.base.text import one_line
+from coterie.trust.reach import problem_in
 
 HOPELESS = (
     "its certificate has expired",
@@ -37,6 +38,8 @@ def failure_reason(call: Any) -> str:
     if call.code() == grpc.StatusCode.CANCELLED:
         return "no answer"
     if call.code() == grpc.StatusCode.UNAVAILABLE:
+        if problem := problem_in(details):
+            return problem
         for sign, cause in _CAUSES.items():
             if sign in details:
                 return cause

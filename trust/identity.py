@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import datetime
 import functools
+import os
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import grpc
@@ -31,7 +32,10 @@ from coterie.trust.certificates import (
     load_key,
     same_key,
 )
+from coterie.trust.reach import Files, Proxy, Traveller, target_of
 from coterie.trust.revocation import load_revoked, shows_revoked
+
+PROXY = "COTERIE_PROXY"  # the environment variable for programs without a party file
 
 # Paths through NAT and firewalls forget a connection on which nothing passes for some minutes. So
 # whoever has a call open asks for a sign of life; servers permit it, and ask, too.
@@ -74,16 +78,6 @@ class Pin:
 
 
 @dataclass(frozen=True)
-class IdentityFiles:
-    """The files that an identity was read from."""
-
-    certificate: Path
-    key: Path
-    authority: Path
-    revoked: Path | None = None
-
-
-@dataclass(frozen=True)
 class Identity:
     """Who this program is: its certificate, its key and the authority everyone trusts, as PEM."""
 
@@ -93,8 +87,14 @@ class Identity:
     authority: bytes
     fingerprint: str
     expires: datetime.datetime
-    files: IdentityFiles
+    files: Files
     revoked: frozenset[int] = frozenset()  # serial numbers of certificates that do not count
+    proxy: Proxy | None = None  # on the way to every server
+
+    @property
+    def traveller(self) -> Traveller:
+        """What proxies and relays on the way are told and shown."""
+        return Traveller(self.files, self.proxy, self.revoked)
 
     def _served(self) -> grpc.ServerCertificateConfiguration:
         return grpc.ssl_server_certificate_configuration(
@@ -111,14 +111,14 @@ class Identity:
         root = pin.pem if pin else self.authority
         credentials = grpc.ssl_channel_credentials(root, self.key, self.certificate)
         options = (*CHANNEL_OPTIONS, ("grpc.ssl_target_name_override", name))
-        return grpc.secure_channel(address, credentials, options=options)
+        target = target_of(address, name, self.traveller)
+        return grpc.secure_channel(target, credentials, options=options)
 
     def finds_revoked(self, name: str, address: str) -> bool:
         """Whether whoever answers there shows a revoked certificate of this name."""
         if not self.revoked:
             return False
-        own = self.files
-        return shows_revoked(address, name, own.authority, own.certificate, own.key, self.revoked)
+        return shows_revoked(address, name, self.traveller)
 
 
 def renewed_credentials(current: Callable[[], Identity]) -> grpc.ServerCredentials:
@@ -209,7 +209,7 @@ def load_identity(
         )
     if not same_key(certificate, load_key(key_path)):
         raise CertificateError(f"{key_path}: is not the key of {certificate_path}")
-    return _read(name, IdentityFiles(certificate_path, key_path, authority_path, revoked_path))
+    return _read(name, Files(certificate_path, key_path, authority_path, revoked_path))
 
 
 def find_identity(place: Path) -> Identity:
@@ -233,8 +233,16 @@ def find_identity(place: Path) -> Identity:
             raise _error_of(check)
     key, authority = certificate.with_suffix(".key"), certificate.with_name(f"{CA}.crt")
     listed = certificate.with_name(REVOKED)
-    files = IdentityFiles(certificate, key, authority, listed if listed.exists() else None)
-    return _read(name, files)
+    files = Files(certificate, key, authority, listed if listed.exists() else None)
+    return replace(_read(name, files), proxy=_proxy_of_the_environment())
+
+
+def _proxy_of_the_environment() -> Proxy | None:
+    text = os.environ.get(PROXY, "")
+    try:
+        return Proxy.read(text) if text else None
+    except ValueError as error:
+        raise UsageError(f"{PROXY}: {error}") from None
 
 
 def _error_of(check: Check) -> CertificateError:
@@ -242,7 +250,7 @@ def _error_of(check: Check) -> CertificateError:
     return kind(f"{check.subject}: {check.detail}")
 
 
-def _read(name: str, files: IdentityFiles) -> Identity:
+def _read(name: str, files: Files) -> Identity:
     certificate = load_certificate(files.certificate)
     authority = load_certificate(files.authority)
     revoked = load_revoked(files.revoked, files.authority) if files.revoked else frozenset()

@@ -14,9 +14,8 @@ callers, and every call is checked.
 
 from __future__ import annotations
 
-import socket
 import ssl
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -35,6 +34,7 @@ from coterie.trust.certificates import (
     load_certificate,
     write_file,
 )
+from coterie.trust.reach import Traveller, reach
 
 _SECONDS = 3.0  # for a handshake
 
@@ -74,27 +74,24 @@ def _read(path: Path) -> x509.CertificateRevocationList:
         raise CertificateError(f"{path}: not a revocation list in PEM form") from None
 
 
-def shows_revoked(
-    address: str, name: str, authority: Path, certificate: Path, key: Path, revoked: Collection[int]
-) -> bool:
+def shows_revoked(address: str, name: str, who: Traveller) -> bool:
     """Whether the server at this address shows a certificate of this name that is revoked.
 
     False for a server that does not answer or shows another certificate; other checks report these.
     """
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     try:
-        context.load_verify_locations(authority)
-        context.load_cert_chain(certificate, key)
+        context.load_verify_locations(who.files.authority)
+        context.load_cert_chain(who.files.certificate, who.files.key)
         context.set_alpn_protocols(["h2"])
-        host, _, port = address.rpartition(":")
         with (
-            socket.create_connection((host.strip("[]"), int(port)), _SECONDS) as plain,
+            reach(address, name, who, _SECONDS) as plain,
             context.wrap_socket(plain, server_hostname=name) as secured,
         ):
             shown = x509.load_der_x509_certificate(secured.getpeercert(binary_form=True) or b"")
     except (OSError, ValueError):
         return False
-    return shown.serial_number in revoked
+    return shown.serial_number in who.revoked
 
 
 def revoke(folder: Path, what: str) -> Revoked:

@@ -30,6 +30,7 @@ from coterie.protos import jobs_pb2 as pb
 from coterie.protos import jobs_pb2_grpc
 from coterie.transport.call_errors import failure_reason
 from coterie.trust.identity import KEEPALIVE, Identity
+from coterie.trust.reach import target_of
 
 CALL_SECONDS = 15.0
 # Long, because a proposal makes the party read and check its whole table.
@@ -55,8 +56,9 @@ class PartyClient:
         credentials = grpc.ssl_channel_credentials(
             identity.authority, identity.key, identity.certificate
         )
+        target = target_of(address, name, identity.traveller)
         self._channel = grpc.secure_channel(
-            address, credentials, (*_OPTIONS, ("grpc.ssl_target_name_override", name))
+            target, credentials, (*_OPTIONS, ("grpc.ssl_target_name_override", name))
         )
         self._jobs: Any = jobs_pb2_grpc.JobsStub(self._channel)  # type: ignore[no-untyped-call]
         self._health = health_pb2_grpc.HealthStub(self._channel)

@@ -12,24 +12,24 @@ from collections.abc import Iterator
 
 from cryptography import x509
 
+from coterie.base.addresses import relays_of, split_address
 from coterie.base.checks import Check, failed, passed
 from coterie.base.errors import CertificateError, CoterieError, ExpiredError, UnreachableError
 from coterie.trust.certificates import expiry_check
 from coterie.trust.identity import Identity
+from coterie.trust.reach import reach
 
 _EXPIRED, _NOT_YET, _OTHER_NAME = 10, 9, 62  # OpenSSL's verification codes
 _CLASSES = {cls.exit_code: cls for cls in (UnreachableError, CertificateError, ExpiredError)}
 
 
-def split_address(address: str) -> tuple[str, int]:
-    host, _, port = address.rpartition(":")
-    return host.strip("[]"), int(port)
-
-
 def probe(name: str, address: str, identity: Identity, seconds: float) -> Iterator[Check]:
     """One check per stage, up to the first that fails."""
-    host, port = split_address(address)
     gone = UnreachableError.exit_code
+    if relays_of(address) or identity.proxy:
+        yield from _probe_through(name, address, identity, seconds)
+        return
+    host, port = split_address(address)
     try:
         found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     except (OSError, UnicodeError) as error:
@@ -48,6 +48,18 @@ def probe(name: str, address: str, identity: Identity, seconds: float) -> Iterat
         return
     with connection:
         yield passed(name, "port", f"{address} is open")
+        yield from _handshake(name, address, identity, connection, seconds)
+
+
+def _probe_through(name: str, address: str, identity: Identity, seconds: float) -> Iterator[Check]:
+    """The same behind a proxy or a relay, which look for the address."""
+    try:
+        connection = reach(address, name, identity.traveller, seconds)
+    except OSError as error:
+        yield failed(name, "port", f"{address}: {_reason(error)}", UnreachableError.exit_code)
+        return
+    with connection:
+        yield passed(name, "port", f"{address} passes connections on")
         yield from _handshake(name, address, identity, connection, seconds)
 
 
@@ -144,7 +156,7 @@ def _shown_certificate(
     """The other end's certificate, unverified: only to report what is wrong with it."""
     try:
         with (
-            socket.create_connection(split_address(address), seconds) as connection,
+            reach(address, name, identity.traveller, seconds) as connection,
             _context(identity, verify=False).wrap_socket(connection) as secured,
         ):
             return x509.load_der_x509_certificate(secured.getpeercert(binary_form=True) or b"")

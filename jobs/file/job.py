@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
-from coterie.base.addresses import port_of
+from coterie.base.addresses import is_address
 from coterie.base.names import RULE, is_name
 from coterie.jobs.file.document import Node, Section
 
@@ -129,8 +129,8 @@ def _purpose(node: Node) -> str:
 
 def _address(node: Node) -> str | None:
     value = node.text()
-    if not port_of(value):
-        raise node.error(f"must be HOST:PORT, not '{value}'")
+    if not is_address(value):
+        raise node.error(f"must be HOST:PORT, or relay://HOST:PORT, not '{value}'")
     return value
 
 
