@@ -75,6 +75,7 @@ class Channel:
         kept: Kept | None = None,
     ) -> None:
         self.kept = kept or Kept()
+        self.silent = True  # whether all parties permit silent transfers
         self._transport = transport
         self._session = session
         self._on_progress = on_progress

@@ -112,6 +112,7 @@ class Gmw:
         mine = [(p, count) for p, count in demands if count and me in p.group]
         fresh = [self._draw(product, count) for product, count in mine]
         parts = list(zip(mine, fresh, strict=True))
+        self._reserve(mine)
         chosen = {}
         for peer, receiver in self._receivers.items():
             choices = [f.b for (p, _), f in parts if peer in p.left and me in p.right]
@@ -144,6 +145,18 @@ class Gmw:
         for (product, _), share in parts:
             old = self._pool.get(product)
             self._pool[product] = old.followed_by(share) if old else share
+
+    def _reserve(self, demands: Sequence[tuple[Product, int]]) -> None:
+        """Makes the transfers of all pairs ahead, pair by pair, since all choose before they offer."""
+        me = self.channel.me
+        for peer in self._senders:
+            offered = sum(n for p, n in demands if me in p.left and peer in p.right)
+            chosen = sum(n for p, n in demands if peer in p.left and me in p.right)
+            sides = [(self._senders[peer], offered), (self._receivers[peer], chosen)]
+            if self.names.index(peer) < self.names.index(me):
+                sides.reverse()
+            for side, count in sides:
+                side.reserve(count)
 
     def _draw(self, product: Product, count: int) -> Prepared:
         a = np.zeros(count, product.dtype)

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import os
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Protocol
 
@@ -39,6 +39,18 @@ class LocalPool:
             yield from in_order(
                 lambda piece: pool.submit(function, key, piece), pieces, self.threads + 1
             )
+
+
+def on_all_cores(work: Callable[[int], None], pieces: Sequence[int]) -> None:
+    """Calls `work` for every piece, on as many threads as there are cores; it releases the GIL."""
+    threads = min(len(pieces), len(os.sched_getaffinity(0)))
+    if threads < 2:
+        for piece in pieces:
+            work(piece)
+        return
+    with ThreadPoolExecutor(threads, "pieces") as pool:
+        for _ in pool.map(work, pieces):
+            pass
 
 
 def in_order(

@@ -44,8 +44,10 @@ import numpy as np
 from coterie.base.arrays import Array, Bits, Blocks, Ints
 from coterie.base.compiled import compiled
 from coterie.protocols.primitives.aes import ROUND_KEYS, accelerated, hash_loop, portable_hash
+from coterie.protocols.primitives.executor import on_all_cores
 
 DEEPEST = 16
+_PIECE = 64  # trees that one core works on
 _BIT_NODE, _FIELD_NODE, _FIELD_LEAF = 7, 8, 9  # domains of tweaks
 _SHIFT = np.uint64(17)  # tweaks of one tree: one for each of its nodes
 _NONE = np.zeros(2, np.uint64)
@@ -63,8 +65,14 @@ def grow(
     totals = np.empty((trees, 2), np.uint64)
     leaves = np.empty((trees, 1 << depth, 2), np.uint64)
     if accelerated():
-        _grow(np.ascontiguousarray(roots), delta, np.uint64(first), field, leaves, sums, totals,
-              ROUND_KEYS, _NONE)  # fmt: skip
+        roots = np.ascontiguousarray(roots)
+
+        def grow_piece(at: int) -> None:
+            part = slice(at, at + _PIECE)
+            _grow(roots[part], delta, np.uint64(first + at), field, leaves[part], sums[part],
+                  totals[part], ROUND_KEYS, _NONE)  # fmt: skip
+
+        on_all_cores(grow_piece, range(0, trees, _PIECE))
     else:
         _portable_grow(roots, delta, first, field, leaves, sums)
         totals[:] = np.bitwise_xor.reduce(leaves, axis=1)
@@ -81,8 +89,14 @@ def regrow(sums: Blocks, sides: Bits, first: int, extra: Blocks | None = None) -
     leaves = np.empty((trees, 1 << depth, 2), np.uint64)
     wide = np.ascontiguousarray(sides, np.uint64)
     if accelerated():
-        _regrow(np.ascontiguousarray(sums), wide, np.uint64(first), field,
-                np.ascontiguousarray(extra), leaves, ROUND_KEYS, _NONE)  # fmt: skip
+        sums, extra = np.ascontiguousarray(sums), np.ascontiguousarray(extra)
+
+        def regrow_piece(at: int) -> None:
+            part = slice(at, at + _PIECE)
+            _regrow(sums[part], wide[part], np.uint64(first + at), field, extra[part], leaves[part],
+                    ROUND_KEYS, _NONE)  # fmt: skip
+
+        on_all_cores(regrow_piece, range(0, trees, _PIECE))
     else:
         _portable_regrow(sums, wide, first, field, extra, leaves)
     return leaves

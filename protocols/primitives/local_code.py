@@ -36,9 +36,11 @@ from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 
 from coterie.base.arrays import Blocks, UInt32s
 from coterie.base.compiled import compiled, portable
+from coterie.protocols.primitives.executor import on_all_cores
 
 LOCALITY = 10
 _CHUNK = 1 << 13  # rows whose places are in memory at a time
+_ZEROS = bytes(4 * LOCALITY * _CHUNK + 16)
 
 
 @dataclass(frozen=True)
@@ -73,24 +75,43 @@ class LocalCode:
 
     def __init__(self, seed: bytes, size: int) -> None:
         self._size = size
-        self._places = Cipher(algorithms.AES(seed), modes.CTR(bytes(16))).encryptor()
+        self._places = algorithms.AES(seed)
+        self._row = 0
 
-    def _next(self, rows: int) -> UInt32s:
-        """The places of the next rows, before they are scaled to the size of the secret."""
-        return np.frombuffer(self._places.update(bytes(4 * LOCALITY * rows)), np.uint32)
+    def skip(self, rows: int) -> int:
+        """Leaves so many rows to a later `add`; the number of the first of them."""
+        self._row += rows
+        return self._row - rows
 
-    def add(self, secrets: Sequence[Blocks], outputs: Sequence[Blocks]) -> None:
-        """Adds the next rows' sums to the outputs (each of as many blocks), in place."""
+    def _words(self, first: int, rows: int) -> UInt32s:
+        """The places of these rows, before they are scaled to the size of the secret."""
+        block, rest = divmod(4 * LOCALITY * first, 16)
+        stream = Cipher(self._places, modes.CTR(block.to_bytes(16, "big"))).encryptor()
+        found = stream.update(memoryview(_ZEROS)[: rest + 4 * LOCALITY * rows])
+        return np.frombuffer(found, np.uint32, offset=rest)
+
+    def add(
+        self, secrets: Sequence[Blocks], outputs: Sequence[Blocks], first: int | None = None
+    ) -> None:
+        """Adds rows' sums to the outputs (each of as many blocks), in place, on all cores.
+
+        The rows are the next ones, or those that begin with row `first`.
+        """
         pairs = list(zip(secrets, outputs, strict=True))
         for secret, output in pairs:
             if secret.shape != (self._size, 2) or output.shape != outputs[0].shape:
                 raise ValueError(f"secrets of {self._size} blocks, and outputs of one length")
         work = _portable_add if portable() else _add
-        for start in range(0, len(outputs[0]), _CHUNK):
-            part = slice(start, start + _CHUNK)
-            words = self._next(len(outputs[0][part]))
+        count = len(outputs[0])
+        start = self.skip(count) if first is None else first
+
+        def add_piece(at: int) -> None:
+            part = slice(at, min(at + _CHUNK, count))
+            words = self._words(start + at, part.stop - at)
             for secret, output in pairs:
                 work(words, secret, output[part])
+
+        on_all_cores(add_piece, range(0, count, _CHUNK))
 
 
 @compiled

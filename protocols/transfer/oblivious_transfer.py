@@ -47,7 +47,8 @@ from coterie.base.compiled import compiled
 from coterie.protocols.messaging.channel import Channel
 from coterie.protocols.primitives.aes import TRANSFER, hashed, hashed_bits
 from coterie.protocols.primitives.randomness import Random
-from coterie.protocols.transfer.small_field import BASE_STEP, STEP, ChooserRows, HolderRows
+from coterie.protocols.transfer.silent import ChooserTransfers, HolderTransfers
+from coterie.protocols.transfer.small_field import BASE_STEP, STEP
 
 CHUNK = 1 << 17  # transfers that are worked on together; a multiple of 8
 
@@ -84,10 +85,22 @@ def _chosen(rows: Any, packed: Any, delta: Any, out: Any) -> None:
 class _Side:
     """The state of both sides: the peer, and the number of tweaks that the session has used."""
 
-    def __init__(self, channel: Channel, peer: str) -> None:
+    def __init__(
+        self, channel: Channel, peer: str, source: HolderTransfers | ChooserTransfers
+    ) -> None:
         self.channel = channel
         self.peer = peer
+        self._made = source
         self._tweak = 0
+
+    def reserve(self, count: int) -> None:
+        """Both sides call this before transfers that one side begins while the other does something else.
+
+        It makes what the next call needs if it is of `count` transfers. Without it, a call may
+        wait until the peer calls, too.
+        """
+        with self.channel.step(STEP):
+            self._made.reserve(_padded(count))
 
     def _hash(self, rows: Blocks, words: int, masks: tuple[Blocks | None, ...]) -> list[Blocks]:
         """For every mask, `words` words hashed from each row; the same tweaks for all masks."""
@@ -118,9 +131,9 @@ class Sender(_Side):
     """
 
     def __init__(self, channel: Channel, peer: str, rng: Random) -> None:
-        super().__init__(channel, peer)
         with channel.step(BASE_STEP):
-            self._source = HolderRows(channel, peer, rng)
+            self._source = HolderTransfers(channel, peer, rng)
+        super().__init__(channel, peer, self._source)
         self.delta = self._source.delta
 
     def _rows(self, size: int, wanted: int) -> Blocks:
@@ -191,9 +204,9 @@ class Receiver(_Side):
     """The side with the choices."""
 
     def __init__(self, channel: Channel, peer: str, rng: Random) -> None:
-        super().__init__(channel, peer)
         with channel.step(BASE_STEP):
-            self._source = ChooserRows(channel, peer, rng)
+            self._source = ChooserTransfers(channel, peer, rng)
+        super().__init__(channel, peer, self._source)
 
     def _rows(self, choices: Bytes, wanted: int) -> Blocks:
         """Sends packed choices under random bits; returns one row for each choice."""

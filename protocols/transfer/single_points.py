@@ -38,18 +38,20 @@ further trees before they wait for the digest.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Callable
 
 import numpy as np
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 
 from coterie.base.arrays import Bits, Blocks
 from coterie.protocols.messaging.channel import Channel
+from coterie.protocols.primitives.executor import on_all_cores
 from coterie.protocols.primitives.field128 import inner_products, multiply
 from coterie.protocols.primitives.half_trees import grow, regrow
 from coterie.protocols.primitives.randomness import Random
 
-_CHUNK = 1 << 15  # leaves whose factors are in memory at a time
+_CHUNK = 1 << 14  # leaves that one core works on
+_ZEROS = bytes(16 * _CHUNK)
 _LABEL = b"coterie single points\0"
 _LOWEST = np.array([1, 0], np.uint64)
 
@@ -66,20 +68,31 @@ class _Side:
         self._transcript = hashlib.sha256(head + instance.to_bytes(8, "big"))
         self._trees = 0
 
+    @property
+    def transcript(self) -> bytes:
+        """A digest of the session and of all that the owner has sent."""
+        return self._transcript.digest()
+
     def _opened(self, sent: Blocks) -> int:
         """Counts what was sent; the number of the first of these trees."""
         self._transcript.update(sent.tobytes())
         self._trees += len(sent)
         return self._trees - len(sent)
 
-    def _factors(self, count: int) -> Iterator[tuple[slice, Blocks]]:
-        """The factors chi of `count` leaves, piece by piece."""
-        key = self._transcript.digest()[:16]
-        stream = Cipher(algorithms.AES(key), modes.CTR(bytes(16))).encryptor()
-        for start in range(0, count, _CHUNK):
+    def _weighed(self, count: int, work: Callable[[slice, Blocks], Blocks]) -> Blocks:
+        """The sum of what `work` makes of pieces of `count` leaves and of the factors chi of each."""
+        key = algorithms.AES(self.transcript[:16])
+        found: list[Blocks] = []
+
+        def weigh(start: int) -> None:
             part = slice(start, min(start + _CHUNK, count))
-            found = stream.update(bytes(16 * (part.stop - start)))
-            yield part, np.frombuffer(found, np.uint64).reshape(-1, 2)
+            stream = Cipher(key, modes.CTR(start.to_bytes(16, "big"))).encryptor()
+            drawn = stream.update(memoryview(_ZEROS)[: 16 * (part.stop - start)])
+            found.append(work(part, np.frombuffer(drawn, np.uint64).reshape(-1, 2)))
+
+        on_all_cores(weigh, range(0, count, _CHUNK))
+        total: Blocks = np.bitwise_xor.reduce(found, axis=0)
+        return total
 
 
 class PointOwner(_Side):
@@ -107,10 +120,9 @@ class PointOwner(_Side):
 
     def combined(self, leaves: Blocks, mask: Blocks) -> Blocks:
         """The sum that `answer` needs; it may come after further trees were opened."""
-        total = mask.copy()
-        for part, factors in self._factors(len(leaves)):
-            total ^= inner_products(leaves[None, part], factors)[0]
-        return total
+        return mask ^ self._weighed(
+            len(leaves), lambda part, factors: inner_products(leaves[None, part], factors)[0]
+        )
 
     def answer(self, combined: Blocks) -> None:
         what = "check value of silent transfers"
@@ -151,11 +163,14 @@ class PointFinder(_Side):
         self, leaves: Blocks, place_mask: Blocks, mask: Blocks, noise: Blocks | None = None
     ) -> bytes:
         """Sends the check's one message; the digest that an honest owner answers."""
-        place, total = place_mask.copy(), mask.copy()
-        for part, factors in self._factors(len(leaves)):
+
+        def work(part: slice, factors: Blocks) -> Blocks:
             here = leaves[part] & _LOWEST if noise is None else noise[part]
-            place ^= inner_products(here[None], factors)[0]
-            total ^= inner_products(leaves[None, part], factors)[0]
+            return np.concatenate(
+                [inner_products(values[None], factors) for values in (here, leaves[part])]
+            )
+
+        place, total = self._weighed(len(leaves), work) ^ (place_mask, mask)
         self._channel.send(self._peer, place)
         return hashlib.sha256(total.tobytes()).digest()
 

@@ -253,8 +253,7 @@ def factors_of(change=None, session="one"):
             if change and change[0] == number:
                 sent[change[1:]] = 1
             side._opened(sent)
-        [(_, factors)] = side._factors(1)
-        found.append(factors[0])
+        found.append(side._weighed(1, lambda part, factors: factors[0]))
 
     run_parties({"owner": owner, "finder": lambda channel: None}, session=session)
     return found[0]

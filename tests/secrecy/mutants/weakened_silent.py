@@ -25,8 +25,8 @@ MUTANTS = [
     mutant(
         "factors of 8 bits of the check of half-trees",
         "protocols/transfer/single_points.py",
-        "key = self._transcript.digest()[:16]",
-        "key = self._transcript.digest()[:1] * 16",
+        "key = algorithms.AES(self.transcript[:16])",
+        "key = algorithms.AES(self.transcript[:1] * 16)",
         f"{_POINTS}factors_have_keys_of_all_bits",
     ),
     mutant(
