@@ -473,6 +473,7 @@ def _policy(node: Node, pins: _Pins) -> tuple[Policy, dict[str, Pin]]:
         purposes=section.read("purposes", lambda n: frozenset(n.texts()), None),
         zeros=section.read("zeros", lambda n: n.boolean(), Policy.zeros),
         scores=section.read("scores", lambda n: n.choice("hidden", "shown"), Policy.scores),
+        silent=section.read("silent", lambda n: n.boolean(), Policy.silent),
         slack=section.read("slack", lambda n: n.boolean(), Policy.slack),
         boxes=section.read("boxes", lambda n: n.choice("regions", "tight"), Policy.boxes),
         budget=section.read("budget", _budget, None),

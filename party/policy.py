@@ -56,6 +56,7 @@ class Policy:
     slack: bool = False
     boxes: str = "regions"  # or "tight": whether releases may show exact ends of numbers
     scores: str = "hidden"
+    silent: bool = True  # whether jobs may use silent transfers
     recipients: frozenset[str] = frozenset()  # besides the coordinator
     purposes: frozenset[str] | None = None  # None: any purpose, and jobs without one
     budget: Budget | None = None  # None: no job with noise

@@ -254,8 +254,8 @@ class Worker:
             if facts := charge(config, record.job_id, job):
                 self._audit.note("budget charged", job=record.job_id, **facts)
             record.workspace.create()
-            source = config.for_job(job).source
-            answers = AnswersFile(record.folder / ANSWERS, record.data, str(source))
+            of_table = config.for_job(job)
+            answers = AnswersFile(record.folder / ANSWERS, record.data, str(of_table.source))
 
             def listen(progress: Progress) -> None:
                 session.step = progress.step
@@ -264,12 +264,13 @@ class Worker:
                     record, progress.step, progress.done, progress.total, progress.traffic
                 )
 
-            gate = self._gate(record, session, job, config.for_job(job))
+            gate = self._gate(record, session, job, of_table)
             workspace = replace(
                 record.workspace,
                 memory=config.memory,
                 compute=config.compute,
-                largest_peer_set=config.for_job(job).policy.largest_peer_set,
+                largest_peer_set=of_table.policy.largest_peer_set,
+                silent=of_table.policy.silent,
                 book=Ledger(config.state, config.name).books(record.job_id, job),
                 gate=gate,
             )

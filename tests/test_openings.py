@@ -97,6 +97,7 @@ HIDDEN = {
     "protocols/transfer/punctured_leaves.py": {
         "own_leaves": "sums under keys of base transfers, and material of a check",
     },
+    "protocols/transfer/silent.py": {"ChooserTransfers._leaves": "the seed of a public code"},
     "protocols/transfer/single_points.py": {
         "PointOwner.open": "sums of pseudorandom nodes under blocks of correlated transfers",
         "PointOwner.answer": "a digest of what the peer knows if all is right",

@@ -16,8 +16,9 @@ class Workspace:
 
     `memory` is the party's budget in bytes, None without one. `compute` is where the party permits
     bulk operations outside its own process: an address, "any", or "local" for nowhere.
-    `largest_peer_set` is the number of identifiers that each peer may bring, None if any. The folder
-    `resume` outlives the run. `book` records contributions in the party's ledger. `gate`
+    `largest_peer_set` is the number of identifiers that each peer may bring, None if any. `silent` permits
+    silent transfers (`protocols.transfer.silent`), which are used if every party permits them. The
+    folder `resume` outlives the run. `book` records contributions in the party's ledger. `gate`
     compares what is about to be released with earlier jobs.
     """
 
@@ -25,6 +26,7 @@ class Workspace:
     memory: int | None = None
     compute: str = "local"
     largest_peer_set: int | None = None
+    silent: bool = True
     book: RecordContribution = record_nothing
     gate: Gate | None = None
     # Only in a simulation: what the party's run leaves for measures that need all tables.

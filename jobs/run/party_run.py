@@ -52,9 +52,9 @@ from coterie.protocols.messaging.wrappers import Metered, Traffic
 from coterie.protocols.primitives.randomness import Random
 
 # The version of the protocol between parties. 1 had no version in its first message; 3 goes on after
-# an interruption; 4 checks transfers and commits to inputs; 5 finds
-# common records by checked products.
-WIRE = 5
+# an interruption; 4 checks transfers and commits to inputs; 5 finds common records by checked
+# products; 6 makes many transfers silently.
+WIRE = 6
 COMMITTED = 32  # bytes of the digest of a column
 _MOST_COLUMNS = 100_000
 SUMMARY = "summary.json"
@@ -88,6 +88,12 @@ INPUTS = declare(
     what="For each column that a party brings to the job a digest of its values under a key that the party keeps: equal for equal values in equal order, in all of the party's jobs.",
     to="every party",
     why="A party cannot change its data between two attempts at a job, and a question that is asked again can be told from one about other data.",
+)
+SILENT = declare(
+    "job: silent transfers",
+    what="Whether the party's policy permits silent transfers.",
+    to="every party",
+    why="All parties of a job make their transfers in the same way, which each permits.",
 )
 STORED = declare(
     "job: result is stored",
@@ -160,7 +166,7 @@ def run_party(
     channel = Channel(metered, session, listen, Kept(answers, on_redrawn))
     channel.open(PROGRESS, None, to=COORDINATOR)
     try:
-        heads, committed = agree(channel, job, head(), rng, inputs)
+        heads, committed = agree(channel, job, head(), rng, inputs, workspace.silent)
         on_heads(heads)
         on_inputs({name: committed[name] for name in channel.peers})
         running = kind or KINDS[job.kind]
@@ -238,10 +244,12 @@ def agree(
     head: str = "",
     rng: Random | None = None,
     inputs: Mapping[str, bytes] | None = None,
+    silent: bool = True,
 ) -> tuple[dict[str, str], Inputs]:
     """Checks that all parties have the same version and job; the error names one that differs.
 
-    From then on the channel has the answers that all parties have kept. Returns the heads of the
+    From then on the channel has the answers that all parties have kept, and knows whether all permit
+    silent transfers. Returns the heads of the
     peers' audit logs, of those that keep one, and the commitments of all parties to their inputs.
     """
     with channel.step(AGREE):
@@ -253,7 +261,8 @@ def agree(
         committed: list[Any] = [part for pair in (inputs or {}).items() for part in pair]
         if committed:
             channel.open(INPUTS, committed)
-        channel.broadcast(WIRE, digest, head, nonce, claim, committed)
+        permits = int(channel.open(SILENT, silent))
+        channel.broadcast(WIRE, digest, head, nonce, claim, committed, permits)
         told = channel.gather()
         for peer, values in told.items():
             version = _version(values)
@@ -267,7 +276,7 @@ def agree(
             if version is None or not same_value(values[1], job.digest):
                 raise channel.fault(peer, "was given another job than this party")
         heard = {peer: digest_of(*values) for peer, values in told.items()}
-        heard[channel.me] = digest_of(WIRE, digest, head, nonce, claim, committed)
+        heard[channel.me] = digest_of(WIRE, digest, head, nonce, claim, committed, permits)
         compare_digests(
             channel, job.party_names, heard, "the head of its audit log and its answers"
         )
@@ -283,6 +292,9 @@ def agree(
             if not sound_claim(values[4]):
                 raise channel.fault(peer, "sent no list of the answers that it has kept")
             everybody[peer] = _commitment(channel, peer, values[5])
+            what = "word whether it permits silent transfers"
+            silent = bool(channel.check_int(peer, values[6], 0, 1, what)) and silent
+        channel.silent = silent
         channel.kept.begin(nonces, [values[4] for values in told.values()])
         for name, column in channel.kept.count(everybody):
             raise _changed(channel, name, column)
@@ -319,7 +331,7 @@ def _version(values: Any) -> int | None:
     if isinstance(values, str):
         return 1
     if isinstance(values, list) and values and type(values[0]) is int:
-        return values[0] if values[0] != WIRE or len(values) == 6 else None
+        return values[0] if values[0] != WIRE or len(values) == 7 else None
     return None
 
 

@@ -1,4 +1,4 @@
-"""Correlated transfers of random bits that send a fifth of a byte each: few of them grow to many.
+"""Correlated transfers of random bits that send a fifth of a byte each: a few grow into many.
 
 Yang, Weng, Lan, Zhang and Wang, "Ferret: Fast Extension for Correlated OT with Small Communication" (CCS
 2020, eprint 2020/924), with the trees of Guo and others (EUROCRYPT 2023). In and out as in `small_field`:

@@ -34,6 +34,7 @@ POLICY = {
     "conditions": "holder",
     "slack": True,
     "boxes": "tight",
+    "silent": False,
     "servers": ["lender", "card"],
 }
 
@@ -78,6 +79,7 @@ def test_a_party_file_is_read(houses):
         conditions="holder",
         slack=True,
         boxes="tight",
+        silent=False,
         servers=frozenset({"lender", "card"}),
     )
 

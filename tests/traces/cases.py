@@ -281,6 +281,16 @@ def transfer(folder: Path) -> None:
     )
 
 
+def silent_transfers(folder: Path) -> None:
+    choices = Random("choices").bits(200_000)
+    run_parties(
+        {
+            "a": lambda channel: Sender(channel, "b", Random("a")).correlated(200_000),
+            "b": lambda channel: Receiver(channel, "a", Random("b")).correlated(choices),
+        }
+    )
+
+
 def garbled(folder: Path) -> None:
     shares = [np.array([[5, 9, 2], [1, 1, 0]], np.uint64), np.zeros((2, 3), np.uint64)]
     run_parties(
@@ -357,6 +367,7 @@ def generalised(folder: Path) -> None:
 
 PROTOCOLS: dict[str, Callable[[Path], None]] = {
     "oblivious transfer": transfer,
+    "silent transfers": silent_transfers,
     "garbled minimum": garbled,
     "products by transfer": products,
     "scalar products by Paillier": scalar(True),

@@ -98,6 +98,7 @@ def test_an_array_in_place_of_a_jobs_digest_is_the_peers_fault():
         (["the digest, as version 1 sends it"], 1),
         ([2, "digest", "head"], 2),
         ([3, "digest", "head", b"nonce", []], 3),
+        ([4, "digest", "head", b"nonce", [], []], 4),
         ([WIRE + 1, "later", "x", "y"], WIRE + 1),
     ],
 )
@@ -120,6 +121,33 @@ def test_parties_give_each_other_the_heads_of_their_audit_logs():
     )
     told = {name: heads for name, (heads, _) in found.items()}
     assert told == {"a": {"b": heads["b"]}, "b": {"a": heads["a"]}}
+
+
+@pytest.mark.parametrize("forbids", [(), ("a",), ("a", "b"), ("a", "b", "c")])
+def test_transfers_are_silent_if_every_party_permits_it(forbids):
+    job = parse_job(TEXT.replace("{a: {}, b: {}", "{a: {}, b: {}, c: {}"), {})
+
+    def party(channel):
+        agree(channel, job, silent=channel.me not in forbids)
+        return channel.silent
+
+    found = run_parties(dict.fromkeys(job.party_names, party))
+    assert set(found.values()) == {not set(forbids) & set(job.party_names)}
+
+
+@pytest.mark.parametrize("told", [2, -1, "yes", None])
+def test_another_word_about_silent_transfers_is_the_peers_fault(told):
+    job = parse_job(TEXT, {})
+
+    def other(channel):
+        honest = channel.broadcast
+        channel.broadcast = lambda *values: honest(
+            *(values if len(values) < 7 else (*values[:6], [] if told is None else told))
+        )
+        agree(channel, job)
+
+    with pytest.raises(PeerFaultError, match="b: sent no word whether it permits silent"):
+        run_parties({"a": lambda channel: agree(channel, job), "b": other})
 
 
 def test_something_else_than_a_head_is_the_peers_fault():
@@ -188,4 +216,5 @@ def test_what_was_opened_stays_with_the_party_when_the_job_fails(tmp_path):
         "job: progress",
         "job: digest of the job",
         "job: answers that are kept",
+        "job: silent transfers",
     ]

@@ -34,6 +34,7 @@ SETTINGS = {  # how a job is answered, and what counts the questions of an analy
     "examinations",
     "explain",
     "output",
+    "silent",
 }
 KEYS = {"ids": "columns.id", "classes": "columns.class"}
 KEYS |= {name: f"columns.{name}" for name in ("use", "release", "raw", "drop")}

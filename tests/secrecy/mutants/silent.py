@@ -6,6 +6,8 @@ from tests.secrecy.mutants.form import mutant
 
 _VOLE = "tests/protocols/transfer/test_vole.py::test_"
 _POINTS = "tests/protocols/transfer/test_single_points.py::test_"
+_SILENT = "tests/protocols/transfer/test_silent.py::test_"
+_SILENT_FILE = "protocols/transfer/silent.py"
 
 MUTANTS = [
     mutant(
@@ -37,5 +39,47 @@ MUTANTS = [
         "self._channel.recv(self._peer)",
         f"{_VOLE}a_false_tree_of_any_round_is_named",
         f"{_VOLE}a_false_value_of_a_tree_is_named",
+    ),
+    mutant(
+        "the seed of the code of silent transfers",
+        _SILENT_FILE,
+        "seed = self._rng.bytes(_SEED)",
+        "seed = bytes(_SEED)",
+        f"{_SILENT}the_seed_is_drawn_after_the_first_blocks_and_has_all_its_bits",
+    ),
+    mutant(
+        "the check of later rounds of silent transfers",
+        _SILENT_FILE,
+        "        self._points.check(leaves, place_mask, packed(hiding[None])[0])\n",
+        "        due = self._points.ask(leaves, place_mask, packed(hiding[None])[0])\n"
+        "        if self._stock:\n"
+        "            self._channel.recv(self._peer)\n"
+        "        else:\n"
+        "            self._points.settle(due)\n",
+        f"{_SILENT}a_holder_that_lies_in_any_round_is_named_and_gets_nothing[blocks-2]",
+        f"{_SILENT}a_holder_that_lies_in_any_round_is_named_and_gets_nothing[digest-4]",
+    ),
+    mutant(
+        "silent transfers that open the next round and are given out",
+        _SILENT_FILE,
+        "        leaves = self._leaves(size, opening, hiding)\n",
+        "        if self._stock:\n"
+        "            self._stock[-1]._drawn -= count\n"
+        "        leaves = self._leaves(size, opening, hiding)\n",
+        f"{_SILENT}no_transfer_serves_twice",
+    ),
+    mutant(
+        "the permission of silent transfers",
+        _SILENT_FILE,
+        "return self._channel.silent and (bool",
+        "return (bool",
+        f"{_SILENT}where_silent_transfers_are_forbidden_there_are_none",
+    ),
+    mutant(
+        "a party that forbids silent transfers",
+        "jobs/run/party_run.py",
+        "0, 1, what)) and silent",
+        "0, 1, what)) or silent",
+        "tests/jobs/run/test_party_run.py::test_transfers_are_silent_if_every_party_permits_it[forbids1]",
     ),
 ]

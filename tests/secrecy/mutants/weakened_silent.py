@@ -6,6 +6,8 @@ from tests.secrecy.mutants.form import mutant
 
 _VOLE = "tests/protocols/transfer/test_vole.py::test_"
 _POINTS = "tests/protocols/transfer/test_single_points.py::test_"
+_SILENT = "tests/protocols/transfer/test_silent.py::test_"
+_SILENT_FILE = "protocols/transfer/silent.py"
 
 MUTANTS = [
     mutant(
@@ -42,5 +44,33 @@ MUTANTS = [
         "return size.secret + size.trees + 1",
         "return size.secret + size.trees",
         f"{_VOLE}no_product_serves_twice",
+    ),
+    mutant(
+        "a seed of 8 bits of the code of silent transfers",
+        _SILENT_FILE,
+        "seed = self._rng.bytes(_SEED)",
+        "seed = self._rng.bytes(1) * _SEED",
+        f"{_SILENT}the_seed_is_drawn_after_the_first_blocks_and_has_all_its_bits",
+    ),
+    mutant(
+        "a code of silent transfers that the holder knows before its blocks",
+        _SILENT_FILE,
+        "self._seed = hashlib.sha256(_LABEL + self._points.transcript + seed).digest()",
+        "self._seed = hashlib.sha256(_LABEL + self._points.transcript).digest()",
+        f"{_SILENT}the_code_depends_on_the_session_on_the_blocks_and_on_the_seed",
+    ),
+    mutant(
+        "rows of the code that come again in every round",
+        _SILENT_FILE,
+        "self._first = code.skip(len(leaves))",
+        "self._first = 0",
+        f"{_SILENT}no_row_of_the_code_serves_twice",
+    ),
+    mutant(
+        "a check of silent transfers that hides itself by what opened trees",
+        _SILENT_FILE,
+        "        leaves = self._leaves(size, opening, hiding)\n",
+        "        leaves = self._leaves(size, opening, opening[:_HIDING])\n",
+        f"{_SILENT}no_transfer_serves_twice",
     ),
 ]
