@@ -47,7 +47,8 @@ The bits that these rules leave are opened. `protected` then hides one more cell
 wherever a line has both shown and hidden cells: it uses nothing but these bits, and the cell that
 it hides is a large one, to which the records of a small cell can move without changing anything.
 
-Tables that no rule fits are hidden, unless all atoms of all connected tables are large.
+Tables that no rule fits are hidden, unless all atoms of all connected tables are large. Tables that
+are not connected are compared after that (`compared_tables`).
 """
 
 from __future__ import annotations
@@ -159,13 +160,14 @@ class Component:
     Cells in no rule are shown only if all `atoms` are large, which are the cells of the joint table;
     if that has too many there are none, and the cells stay hidden. `joints` are the joint tables that
     are counted for this component, besides the tables: their cells come after those of all tables
-    and of earlier components' joint tables.
+    and of earlier components' joint tables. `tables` are the component's tables.
     """
 
     cells: Ints
     rules: tuple[Rule, ...]
     atoms: Ints | None = None
     joints: tuple[Table, ...] = ()
+    tables: tuple[Table, ...] = ()
 
     @property
     def whole(self) -> bool:
@@ -197,14 +199,10 @@ def plan(tables: Sequence[Table], holders: Holders) -> list[Component]:
         part = Component(cells, tuple(rules))
         if not part.whole:
             part = replace(part, atoms=joints.atoms([(tables[at], starts[at]) for at in places]))
-        components.append(replace(part, joints=tuple(joints.found)))
+        own = tuple(tables[at] for at in places)
+        components.append(replace(part, joints=tuple(joints.found), tables=own))
         end = joints.end
     return components
-
-
-def joint_tables(components: Sequence[Component]) -> list[Table]:
-    """The joint tables that are counted besides the tables, in the order of their cells."""
-    return [table for component in components for table in component.joints]
 
 
 def protected(rule: Rule, shown: Mask) -> Mask:
@@ -292,7 +290,7 @@ def _sound(
         if len(group) > 1 and not _common(tables, group, holders):
             return False
         finest = _finest([tables[at] for at in group])
-        if len(finest) > 1 and _joint(finest).cells > MOST_ATOMS:
+        if len(finest) > 1 and joint_of(finest).cells > MOST_ATOMS:
             return False
     seen = {name for at in shown for name in tables[at].names}
     for at in set(places) - set(shown):
@@ -339,7 +337,7 @@ def _finest(group: Sequence[Table]) -> list[Table]:
     return found
 
 
-def _joint(group: Sequence[Table]) -> Table:
+def joint_of(group: Sequence[Table]) -> Table:
     """The table over all attributes of some tables."""
     sizes = {n: s for t in group for n, s in zip(t.names, t.shape, strict=True)}
     return Table(tuple(sizes), tuple(sizes.values()))
@@ -363,7 +361,7 @@ class _Joints:
     def atoms(self, group: Sequence[tuple[Table, int]]) -> Ints | None:
         """The cells of the joint table of a group; None if there are too many."""
         finest = _finest([table for table, _ in group])
-        joint = _joint(finest)
+        joint = joint_of(finest)
         if len(finest) == 1:
             return np.arange(joint.cells) + next(at for table, at in group if table == joint)
         if joint.cells > MOST_ATOMS:
@@ -383,7 +381,7 @@ def _rule(group: Sequence[tuple[Table, int]], holders: Holders, joints: _Joints)
         finest = _finest([table for table, _ in group])
         if len(finest) == 1:
             return Slices(cells)
-        return Crossed(cells, _atoms(finest, attribute) + joints.start(_joint(finest)))
+        return Crossed(cells, _atoms(finest, attribute) + joints.start(joint_of(finest)))
     [(table, start)] = group
     known = holders.attackers(table)
     both = frozenset.intersection(*known)
@@ -401,7 +399,7 @@ def _atoms(finest: Sequence[Table], attribute: str) -> Ints:
     If two tables share attributes that others lack, all atoms of a slice are one axis, on which only
     large atoms are linked.
     """
-    joint = _joint(finest)
+    joint = joint_of(finest)
     shared = set.intersection(*(set(table.names) for table in finest))
     blocks = [name for name in joint.names if name in shared and name != attribute]
     own = [[name for name in table.names if name not in shared] for table in finest]

@@ -218,6 +218,9 @@ class Aggregates:
     def shared(self, circuit: Circuit, count: int, inputs: Shared) -> dict[str, Bits | None]:
         return self.group.shared(circuit, count, inputs)
 
+    def public(self, bits: Bits) -> Bits | None:
+        return self.group.public(bits)
+
     def revealed(self, circuit: Circuit, count: int, inputs: Shared, output: str) -> Bits:
         return self.channel.open(GROUPS, self.group.decided(circuit, count, inputs, output)[0])
 

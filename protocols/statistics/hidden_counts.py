@@ -43,7 +43,7 @@ from coterie.protocols.statistics.visibility_circuits import large_circuit
 
 PATTERN = declare(
     "count: which cells are visible",
-    what="A bit for each cell of a table: whether the rules for small counts let it be shown. Hidden cells of few records, of none and of many look the same.",
+    what="A bit for each cell of a table: whether the rules for small counts let it be shown; and of a table that shares no attribute with those before it, whether it can be shown beside them. Hidden cells of few records, of none and of many look the same.",
     to="every party",
     why="All parties must know which counts to open.",
 )
@@ -98,6 +98,10 @@ class HiddenCounts:
             rows["count"] = None if share is None else to_bits(share, WIDTH)
         large = self.shared(large_circuit(zeros), count, rows)["large"]
         return None if large is None else large[:, 0]
+
+    def public(self, bits: Bits) -> Bits | None:
+        """Shares of bits that all know."""
+        return None if not self.is_server else bits * np.uint8(self.first)
 
     def shared(
         self, circuit: Circuit, count: int, inputs: Mapping[str, Bits | None]

@@ -7,16 +7,25 @@ second `name1`, whose XOR is the input `name`.
     line_circuit    of a line of cells: the large ones if there are two or more, else none
     whole_circuit   whether all cells of a group are large
     linked_circuit  whether large atoms link all cells of a table
+    few_circuit     a count, or a number of at least `minimum` in its place
+    reached_circuit which sets of people can be told together (`anonymity.counts.compared_tables`)
+    each_circuit    whether in each group of bits one is set
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
+from functools import reduce
 
-from coterie.protocols.circuits.arithmetic import ZERO, Builder, Circuit, Word
+import numpy as np
+
+from coterie.base.arrays import Ints
+from coterie.protocols.circuits.arithmetic import ONE, ZERO, Builder, Circuit, Word
 from coterie.protocols.circuits.boolean import built_once
 
 WIDTH = 32
+_ROUNDS = 3  # how often nodes are reached through others
 _LINKS = 3  # how often cells are reached through others; more would only show more
 
 
@@ -92,4 +101,84 @@ def linked_circuit(cells: int, others: int) -> Circuit:
             for row in rows
         ]
     builder.output("linked", [builder.all(reached)])
+    return builder.build()
+
+
+@built_once(4)
+def few_circuit(minimum: int) -> Circuit:
+    """A count in as many bits as `minimum` has; if there are not enough, the largest number of these."""
+    builder, width = Builder(), minimum.bit_length()
+    count = builder.add(builder.input("count0", WIDTH), builder.input("count1", WIDTH), WIDTH)
+    more = builder.any(count[width:])
+    builder.output("few", [builder.either(bit, more) for bit in count[:width]])
+    return builder.build()
+
+
+@built_once(32)
+def reached_circuit(
+    shape: tuple[int, ...], hidden: tuple[int | None, ...], minimum: int
+) -> Circuit:
+    """For each node of each component whether it is reached from given nodes, and shows no few people.
+
+    `few` has the counts of all combinations of nodes as `few_circuit` leaves them, `start` for every
+    component but the last a bit for each of its nodes. A node need not be reached if it is empty, or
+    small and not the hidden one. The others count as reached if all such nodes are, or if nobody is in
+    reached nodes of some components and in other nodes of others.
+    """
+    builder, width = Builder(), minimum.bit_length()
+    size = math.prod(shape)
+    words = np.array(_shared(builder, "few", size * width)).reshape(*shape, width)
+    rows = [np.moveaxis(words, at, 0).reshape(n, -1, width) for at, n in enumerate(shape)]
+    reached = [_shared(builder, f"start{at}_", nodes) for at, nodes in enumerate(shape[:-1])]
+    reached.append([ZERO] * shape[-1])
+    last = len(shape) - 1
+    for at in [last, *[*range(last), last] * _ROUNDS]:
+        others = _all_of(builder, [own for place, own in enumerate(reached) if place != at])
+        found = [_enough(builder, minimum, row, others) for row in rows[at]]
+        reached[at] = [builder.either(a, b) for a, b in zip(reached[at], found, strict=True)]
+    spared = []
+    for at, row in enumerate(rows):
+        large = [_enough(builder, minimum, counts, [ONE] * len(counts)) for counts in row]
+        if (own := hidden[at]) is not None:
+            large[own] = builder.any(row[own].reshape(-1).tolist())
+        spared += builder.invert_word(large)
+    every = [bit for own in reached for bit in own]
+    whole = builder.all([builder.either(a, b) for a, b in zip(every, spared, strict=True)])
+    inside = _all_of(builder, reached)
+    outside = _all_of(builder, [builder.invert_word(own) for own in reached])
+    parted = [
+        builder.conjoin(builder.invert(builder.xor(a, b)), builder.any(count))
+        for a, b, count in zip(inside, outside, words.reshape(-1, width).tolist(), strict=True)
+    ]
+    good = builder.either(whole, builder.invert(builder.any(parted)))
+    fine = [builder.either(a, builder.conjoin(b, good)) for a, b in zip(spared, every, strict=True)]
+    builder.output("fine", fine)
+    return builder.build()
+
+
+def _all_of(builder: Builder, nodes: Sequence[Word]) -> Word:
+    """For each combination of nodes, one of each component, whether all their bits are set."""
+    return reduce(lambda bits, own: [builder.conjoin(a, b) for a in bits for b in own], nodes)
+
+
+def _enough(builder: Builder, minimum: int, counts: Ints, which: Sequence[int]) -> int:
+    """Whether some of the counts add up to at least `minimum`."""
+    width = minimum.bit_length()
+    total, over = [ZERO] * width, ZERO
+    for count, bit in zip(counts.tolist(), which, strict=True):
+        if bit != ZERO:
+            total = builder.add(total, builder.gate_word(bit, count), width + 1)
+            total, over = total[:width], builder.either(over, total[width])
+    return builder.either(
+        over, builder.invert(builder.less(total, builder.constant(minimum, width)))
+    )
+
+
+@built_once(32)
+def each_circuit(size: int, count: int) -> Circuit:
+    """Whether in each of `count` groups of bits one is set."""
+    builder = Builder()
+    bits = _shared(builder, "bits", size * count)
+    found = [builder.any(bits[at * size : (at + 1) * size]) for at in range(count)]
+    builder.output("each", [builder.all(found)])
     return builder.build()

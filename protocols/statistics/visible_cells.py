@@ -9,33 +9,42 @@ shows, stays with the servers as XOR shares from one garbled circuit to the next
 
 Adversary: semi-honest; the servers must not collude. Messages: those of `garbling`, for one circuit
 on all cells and one or two for each rule. Cost for each cell: 31 AND gates and 4 or 8 for the rules
-(with zeros shown 63 more); for each atom of a joint table 31 and some 12 for each table.
+(with zeros shown 63 more); for each atom of a joint table 31 and some 12 for each table. Of compared
+tables 35 for each combination of nodes, and some 60 for each of at most 8,192 combinations and starts.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Protocol
 
 import numpy as np
 
+from coterie.anonymity.counts.compared_tables import compared, comparisons
 from coterie.anonymity.counts.hidden_cells import (
     Component,
     Crossed,
     Grid,
     Lines,
     Rule,
-    joint_tables,
+    Table,
     protected,
 )
 from coterie.base.arrays import Bits, Ints, Mask
-from coterie.protocols.circuits.boolean import Circuit
-from coterie.protocols.statistics.shared_counts import Ring
+from coterie.protocols.circuits.boolean import Circuit, to_bits
+from coterie.protocols.statistics.shared_counts import Ring, one_hot
 from coterie.protocols.statistics.visibility_circuits import (
+    WIDTH,
+    each_circuit,
+    few_circuit,
     line_circuit,
     linked_circuit,
+    reached_circuit,
     whole_circuit,
 )
+
+MOST_PLACES = 1 << 12  # the most combinations of nodes by which components are compared
 
 Shared = Mapping[str, "Bits | None"]
 
@@ -49,6 +58,10 @@ class Servers(Protocol):
 
     def shared(self, circuit: Circuit, count: int, inputs: Shared) -> dict[str, Bits | None]:
         """Shares of the circuit's outputs, for `count` rows of inputs."""
+        ...
+
+    def public(self, bits: Bits) -> Bits | None:
+        """Shares of bits that all know."""
         ...
 
     def revealed(self, circuit: Circuit, count: int, inputs: Shared, output: str) -> Bits:
@@ -68,15 +81,88 @@ def visible_cells(
     if minimum == 1:
         return np.ones(cells, np.bool_)  # no cell is small
     visible = np.zeros(cells, np.bool_)
-    every = cells + sum(table.cells for table in joint_tables(components))
-    large = servers.large(share, every, minimum, zeros)
+    judged = cells + sum(table.cells for part in components for table in part.joints)
+    large = servers.large(None if share is None else share[:judged], judged, minimum, zeros)
     for component in components:
         if component.atoms is not None and _all_large(servers, component.atoms, large):
             visible[component.cells] = True
             continue
         for rule in component.rules:
             visible[rule.cells] = protected(rule, _shown(servers, rule, large, zeros))
+    tables, start = {}, judged
+    for some, table in comparisons(components).items():
+        tables[some] = table, None if share is None else share[start : start + table.cells]
+        start += table.cells
+    _hide_compared(servers, components, tables, visible, minimum)
     return visible
+
+
+def _hide_compared(
+    servers: Servers,
+    components: Sequence[Component],
+    tables: Mapping[tuple[int, ...], tuple[Table, Ring | None]],
+    visible: Mask,
+    minimum: int,
+) -> None:
+    """Hides every component that cannot be shown beside those before it."""
+    together = tables.get(tuple(range(len(components))))
+    shown: list[int] = []
+    for at, component in enumerate(components):
+        if not visible[component.cells].any():
+            continue
+        trials = [(*shown, at)] if together and shown else [(other, at) for other in shown]
+        for some in trials:
+            found = together or tables.get(some)
+            if not found or not _beside(servers, components, some, *found, visible, minimum):
+                visible[component.cells] = False
+                break
+        else:
+            shown.append(at)
+
+
+def _beside(
+    servers: Servers,
+    components: Sequence[Component],
+    some: Sequence[int],
+    table: Table,
+    share: Ring | None,
+    visible: Mask,
+    minimum: int,
+) -> bool:
+    """Whether components can be shown together, by shares of their joint table."""
+    some = sorted(some, key=lambda at: len(components[at].cells))  # the last has most nodes
+    told = []
+    for part in compared(components, some, table, visible):
+        size = math.prod(part.shape)
+        if size > MOST_PLACES:
+            return False
+        few: Bits | None = None
+        if share is not None:
+            counts = np.zeros(size, np.uint32)
+            np.add.at(counts, part.places, share[part.cells])
+            few = to_bits(counts, WIDTH)
+        few = servers.shared(few_circuit(minimum), size, {"count": few})["few"]
+        starts = _starts(part.shape)
+        rows = None if few is None else np.repeat(few.reshape(1, -1), len(starts), axis=0)
+        inputs = {"few": rows}
+        for other, nodes in enumerate(part.shape[:-1]):
+            inputs[f"start{other}_"] = servers.public(one_hot(starts[:, other], nodes, np.uint8))
+        circuit = reached_circuit(part.shape, part.hidden, minimum)
+        fine = servers.shared(circuit, len(starts), inputs)["fine"]
+        each = each_circuit(len(starts), sum(part.shape))
+        bits = None if fine is None else np.ascontiguousarray(fine.T).reshape(1, -1)
+        told.append(servers.shared(each, 1, {"bits": bits})["each"])
+    held = [bits for bits in told if bits is not None]
+    row = np.concatenate(held, axis=1) if held else None
+    return bool(servers.revealed(whole_circuit(len(told)), 1, {"large": row}, "whole")[0, 0])
+
+
+def _starts(shape: tuple[int, ...]) -> Ints:
+    """Nodes of all components but the last to begin with: as many as the largest circuit permits."""
+    every = math.prod(shape[:-1])
+    most = min(every, 2 * MOST_PLACES // math.prod(shape))
+    chosen = np.linspace(0, every - 1, most).astype(np.int64)
+    return np.stack(np.unravel_index(chosen, shape[:-1]), axis=1)
 
 
 def _all_large(servers: Servers, atoms: Ints, large: Bits | None) -> bool:

@@ -11,11 +11,10 @@ import numpy as np
 import pytest
 from scipy.optimize import LinearConstraint, milp
 
-from coterie.anonymity.counts.hidden_cells import Holders, Table, joint_tables, plan
-from coterie.base.errors import DataError
+from coterie.anonymity.counts.compared_tables import joint_tables
+from coterie.anonymity.counts.hidden_cells import Holders, Table, plan
 from coterie.coordinator.simulate.simulation import simulate
 from coterie.jobs.kinds.job_file import load_job
-from coterie.jobs.kinds.statistics.linked_columns import linked
 from coterie.protocols.statistics.visible_cells import visible_cells
 from tests.protocols.statistics.plain_servers import PlainServers
 
@@ -210,105 +209,3 @@ def test_tables_of_columns_that_overlap_as_people_do_are_still_shown(tmp_path):
     cells = [(*values, count) for table in tables for *values, count in table["cells"]]
     assert len(cells) == 8
     assert all(count is not None for *_, count in cells)
-
-
-def two_names(folder, gender, tables):
-    """Counts of the clinic's Sex and Gender by columns of the bank.
-
-    A bank that runs this code would refuse columns that differ in one person, so that these do not; but
-    the clinic cannot see that.
-    """
-    sex = ["f" if at % 2 else "m" for at in range(60)]
-    first = ["1" if at < 30 else "0" for at in range(60)]
-    second = ["1" if at % 4 < 2 else "0" for at in range(60)]
-    people = [f"p{at:03}" for at in range(60)]
-    write(folder / "clinic.csv", ID=people, Sex=sex, Gender=gender)
-    write(folder / "bank.csv", ID=people, G1=first, G2=second)
-    path = folder / "job.yaml"
-    path.write_text(
-        "kind: count\nname: names\nparties:\n  bank: {data: bank.csv}\n  clinic: {data: clinic.csv}\n"
-        "id: ID\nattributes:\n  Sex: {party: clinic, values: [f, m]}\n"
-        "  Gender: {party: clinic, values: [w, m, x]}\n  G1: {party: bank, values: ['0', '1']}\n"
-        f"  G2: {{party: bank, values: ['0', '1']}}\nminimum: 5\ntables: {tables}\n"
-    )
-    (folder / "out").mkdir()
-    return simulate(load_job(path), folder, folder / "out", seed="7")["tables"]
-
-
-@pytest.mark.parametrize("others", [0, 3])
-def test_a_column_under_two_names_is_not_counted_in_two_tables(tmp_path, others):
-    """The tables share no attribute, and Sex by G1 less Gender by G2 is the person's sex all the same."""
-    gender = ["w" if at % 2 else "m" for at in range(60)]
-    gender[40 : 40 + others] = ["x"] * others
-    with pytest.raises(DataError, match=r"the columns 'Sex' and 'Gender'.* say the same"):
-        two_names(tmp_path, gender, "[[Sex, G1], [Gender, G2]]")
-
-
-def test_columns_that_differ_in_a_few_people_are_not_counted_beside_each_other(tmp_path):
-    gender = ["w" if at % 2 else "m" for at in range(60)]
-    gender[8] = "w"
-    with pytest.raises(DataError, match="say the same of all but a few people"):
-        two_names(tmp_path, gender, "[[Sex], [Gender]]")
-
-
-def test_columns_that_tell_different_things_are_counted(tmp_path):
-    gender = ["wm"[at // 2 % 2] for at in range(60)]
-    assert len(two_names(tmp_path, gender, "[[Sex], [Gender]]")) == 2
-
-
-@pytest.mark.parametrize(("apart", "told"), [(0, True), (1, False), (2, False)])
-def test_a_net_does_not_count_families_of_columns_that_differ_in_a_few_people(
-    tmp_path, apart, told
-):
-    """Sex by the class less Gender by the class is about those in whom they differ."""
-    people = [f"p{at}" for at in range(80)]
-    sex = ["fm"[at % 2] for at in range(80)]
-    gender = ["mf"[at % 2] if at < apart else sex[at] for at in range(80)]
-    write(tmp_path / "clinic.csv", ID=people, Sex=sex, Gender=gender)
-    write(tmp_path / "bank.csv", ID=people, Class=["ab"[at // 2 % 2] for at in range(80)])
-    path = tmp_path / "job.yaml"
-    path.write_text(
-        "kind: bayesnet\nname: families\nparties:\n  bank: {data: bank.csv}\n"
-        "  clinic: {data: clinic.csv}\nid: ID\nclass: Class\nattributes:\n"
-        "  Sex: {party: clinic, values: [f, m]}\n  Gender: {party: clinic, values: [f, m]}\n"
-        "structure: naive\nparameters: true\nminimum: 5\n"
-    )
-    (tmp_path / "out").mkdir()
-    job = load_job(path)
-    if told:
-        assert simulate(job, tmp_path, tmp_path / "out", seed="7")["tables"]
-        return
-    with pytest.raises(DataError, match="say the same of all but a few people"):
-        simulate(job, tmp_path, tmp_path / "out", seed="7")
-
-
-def test_linked_columns_are_those_with_values_of_nearly_the_same_people():
-    """The judge tries all sets of values of both columns."""
-
-    def sets(column):
-        values = np.unique(column)
-        for size in range(1, len(values)):
-            for some in itertools.combinations(values, size):
-                yield np.isin(column, some)
-
-    rng = np.random.default_rng(5)
-    found = 0
-    for _ in range(200):
-        people = int(rng.integers(30, 80))
-        one = rng.integers(0, 3, people)
-        other = rng.integers(0, 2, people) if rng.random() < 0.3 else (one > 0) * 1
-        few = rng.permutation(people)[: rng.integers(0, 9)]
-        other = np.where(np.isin(np.arange(people), few), 1 - other, other)
-        apart = min(int((a != b).sum()) for a in sets(one) for b in sets(other))
-        rare = min(np.bincount(one).min(), np.bincount(other).min()) < 2 * MINIMUM
-        if not rare:
-            found += apart < MINIMUM
-            assert linked(one, other, MINIMUM, True) == (apart < MINIMUM)
-            assert linked(one, other, MINIMUM, False) == (0 < apart < MINIMUM)
-    assert 20 < found < 180
-    # Of three parts, the first of which meets both others in many people and in few at each place.
-    counts = np.array([[9, 4, 1], [4, 9, 0], [1, 0, 9]])
-    one, other = (
-        np.repeat(places.reshape(-1), counts.reshape(-1)) for places in np.indices((3, 3))
-    )
-    assert linked(one, other, MINIMUM, True)

@@ -62,7 +62,6 @@ from coterie.jobs.kinds.statistics.keeping import (
     kept_words,
     partition_of,
 )
-from coterie.jobs.kinds.statistics.linked_columns import check_linked
 from coterie.jobs.kinds.statistics.report import (
     DRAWN_NODES,
     report_arrows,
@@ -416,9 +415,6 @@ def _tables(
     """The counts of every family that can be shown."""
     families = [(*(parent for parent, child in edges if child == name), name) for name in job.order]
     families = families_told(job, families)
-    if not job.everywhere:
-        known = [job.class_name] if job.class_name else []
-        check_linked(families, joined.codes, known, job.minimum, "the common records")
     components = plan_tables(job, joined, families, job.minimum)
     counted = [*families, *judged_by(components)]
     shares = count_tables(job, joined, counted, counts.channel, rng.fork("parameters"))

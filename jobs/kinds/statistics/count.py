@@ -21,9 +21,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 
-from coterie.anonymity.counts.hidden_cells import Component, Holders, Table, joint_tables, plan
+from coterie.anonymity.counts.compared_tables import joint_tables
+from coterie.anonymity.counts.hidden_cells import Component, Holders, Table, plan
 from coterie.base.errors import DataError
 from coterie.base.text import numbered, quoted_list
 from coterie.jobs.data.workspace import Workspace
@@ -43,7 +43,6 @@ from coterie.jobs.kinds.statistics.common import (
     told_of_columns,
 )
 from coterie.jobs.kinds.statistics.joining import Joined, begin, count_shares
-from coterie.jobs.kinds.statistics.linked_columns import check_linked
 from coterie.jobs.kinds.statistics.report import report_tables
 from coterie.jobs.kinds.statistics.verify_tables import (
     ClaimedTable,
@@ -131,13 +130,6 @@ class Count(StatisticsKind[CountJob]):
             f"every party and the coordinator: how many people there are by {tables}, where that "
             f"can be shown without anybody computing a count below {job.minimum}{also}",
         ]
-
-    def prepare(self, job: CountJob, party: str, table: pa.Table, source: str) -> PreparedColumns:
-        prepared = super().prepare(job, party, table, source)
-        if not job.as_shares and not job.everywhere:
-            known = [job.class_name] if job.class_name else []
-            check_linked(job.tables, prepared.codes, known, job.minimum, source)
-        return prepared
 
     def run(
         self,

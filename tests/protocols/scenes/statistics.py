@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from coterie.anonymity.counts.hidden_cells import Holders, Table, plan
 from coterie.protocols.statistics import shared_counts
 from coterie.protocols.statistics.bayesnet import Family, search
 from coterie.protocols.statistics.family_costs import CountedFamily, family_costs
@@ -23,7 +24,7 @@ from coterie.protocols.statistics.shared_tables import (
 )
 from coterie.protocols.statistics.tree import TreePlan, grow
 from coterie.protocols.statistics.tree_predictions import predict
-from coterie.protocols.statistics.visible_cells import _good_lines
+from coterie.protocols.statistics.visible_cells import _good_lines, visible_cells
 from tests.protocols.scenes.form import SERVERS, THREE, scene, secret
 
 # Among records that look the same to the watched party, which has its own column and the class, the
@@ -121,6 +122,23 @@ def lines_that_are_hidden_whole(watched, world):
         fixed = SERVERS[0] if watched == SERVERS[0] else SERVERS[1]
         share = mask if channel.me == fixed else mask ^ large
         return _good_lines(group, share if channel.me in SERVERS else None, 40, 4)
+
+    return dict.fromkeys(THREE, party)
+
+
+@scene("statistics/visible_cells statistics/hidden_counts", THREE)
+def tables_that_are_compared(watched, world):
+    """The second table is hidden, since x and y differ in a few people: in which, nobody learns."""
+    table = np.eye(6, dtype=int) * 20
+    table[[0, 2, 4], [1, 3, 5]] = (1, 2, 3) if world else (3, 2, 1)
+    counts = np.concatenate([[40] * 12, table.reshape(-1)])
+    holders = Holders({"x": "ann", "y": "bob"}, SERVERS)
+    components = plan([Table(("x",), (6,)), Table(("y",), (6,))], holders)
+
+    def party(channel, rng):
+        group = HiddenCounts(channel, THREE, SERVERS, rng)
+        share = halves(counts, watched, channel.me, world)
+        return visible_cells(group, components, share, 12, 5)
 
     return dict.fromkeys(THREE, party)
 

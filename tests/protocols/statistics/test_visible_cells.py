@@ -10,12 +10,12 @@ import itertools
 import numpy as np
 import pytest
 
+from coterie.anonymity.counts.compared_tables import joint_tables
 from coterie.anonymity.counts.hidden_cells import (
     Component,
     Grid,
     Holders,
     Table,
-    joint_tables,
     plan,
 )
 from coterie.base.errors import DataError
@@ -363,3 +363,18 @@ def test_many_tables_are_decided_as_one_batch():
     together = visible_cells(PlainServers(), [batch], counts.reshape(-1), 600, 3)
     alone = [grid(table, 3) for table in counts]
     assert (together.reshape(counts.shape) == np.array(alone)).all()
+
+
+def test_of_tables_that_are_compared_one_bit_is_opened():
+    """Besides what is opened of each table alone: neither which people they share, nor how many."""
+    tables = [Table(("x",), (3,)), Table(("y",), (3,))]
+    holders = Holders({"x": "A", "y": "B"}, ("A", "B"))
+    components = plan(tables, holders)
+    for joint, visible in ((np.eye(3) * 9 + 1, 3), (np.full((3, 3), 9), 6)):
+        counts = np.concatenate([joint.sum(1), joint.sum(0), joint.reshape(-1)])
+        together, alone = PlainServers(), PlainServers()
+        found = visible_cells(together, components, counts, 6, 5)
+        for table, cells in zip(tables, np.split(counts[:6], 2), strict=True):
+            visible_cells(alone, plan([table], holders), cells, 3, 5)
+        assert found.sum() == visible
+        assert sum(b.size for b in together.opened) == 1 + sum(b.size for b in alone.opened)

@@ -10,6 +10,7 @@ import pytest
 from scipy.optimize import LinearConstraint, milp
 from scipy.sparse import coo_matrix
 
+from coterie.anonymity.counts.compared_tables import joint_tables
 from coterie.anonymity.counts.hidden_cells import (
     Crossed,
     Grid,
@@ -17,7 +18,6 @@ from coterie.anonymity.counts.hidden_cells import (
     Lines,
     Slices,
     Table,
-    joint_tables,
     plan,
 )
 from coterie.protocols.statistics.visible_cells import visible_cells

@@ -6,40 +6,77 @@ from tests.secrecy.mutants.form import hiding, job, mutant, view
 
 _CELLS = "tests/protocols/statistics/test_visible_cells.py"
 _TWO = "tests/chosen_inputs/test_two_tables.py::test_no_whole_combination_of_opened_counts_is_about_a_few"
+_APART = (
+    "tests/chosen_inputs/test_unrelated_tables.py::"
+    "test_no_sum_over_tables_of_related_columns_is_about_a_few"
+)
 _PURE = "tests/chosen_inputs/test_pure_leaves.py"
 
 MUTANTS = [
     mutant(
-        "columns that differ in a few people in families of a net",
-        "jobs/kinds/statistics/bayesnet.py",
-        "check_linked(families, joined.codes,",
-        "check_linked(families[:1], joined.codes,",
-        "tests/chosen_inputs/test_two_tables.py::"
-        "test_a_net_does_not_count_families_of_columns_that_differ_in_a_few_people[1-False]",
+        "tables that share no attribute",
+        "protocols/statistics/visible_cells.py",
+        "    _hide_compared(servers, components, tables, visible, minimum)\n",
+        "",
+        *(f"{_APART}[{related}-hidden]" for related in ("nearly_one_column", "equal_in_a_class")),
+        *(
+            f"tests/chosen_inputs/test_unrelated_tables.py::{test}[[[Sex, G1], [Gender, G2]]]"
+            for test in (
+                "test_columns_that_differ_in_one_person_where_every_party_has_its_own_people",
+                "test_columns_that_differ_in_one_person_where_any_party_has_a_cell",
+            )
+        ),
     ),
     mutant(
-        "one column under two names",
-        "jobs/kinds/statistics/linked_columns.py",
-        "mixed = bool(one - own.keys() and other - own.keys())",
-        "mixed = False",
-        "tests/chosen_inputs/test_two_tables.py::"
-        "test_a_column_under_two_names_is_not_counted_in_two_tables",
+        "three tables that share no attribute (weakened: two by two)",
+        "protocols/statistics/visible_cells.py",
+        "trials = [(*shown, at)] if together and shown else [(other, at) for other in shown]",
+        "trials = [(other, at) for other in shown]",
+        f"{_APART}[three_own_that_follow_from_each_other-hidden]",
     ),
     mutant(
-        "columns of which only the first values are compared",
-        "jobs/kinds/statistics/linked_columns.py",
-        "for rows, columns in parts:",
-        "for rows, columns in parts[:1]:",
-        "tests/chosen_inputs/test_two_tables.py::"
-        "test_linked_columns_are_those_with_values_of_nearly_the_same_people",
+        "tables of a net by the class (weakened: of its first value)",
+        "anonymity/counts/compared_tables.py",
+        "for value in range(int(which.max()) + 1):",
+        "for value in range(1):",
+        "tests/chosen_inputs/test_unrelated_tables.py::"
+        "test_families_of_a_net_whose_columns_differ_in_a_few_people[1-False]",
     ),
     mutant(
-        "columns that differ in half as many people",
-        "jobs/kinds/statistics/linked_columns.py",
-        "if exceptions < minimum and (mixed or exceptions):",
-        "if exceptions < minimum // 2 and (mixed or exceptions):",
-        "tests/chosen_inputs/test_two_tables.py::"
-        "test_linked_columns_are_those_with_values_of_nearly_the_same_people",
+        "people inside and outside of a part (weakened: at one place)",
+        "protocols/statistics/visibility_circuits.py",
+        "builder.invert(builder.any(parted))",
+        "builder.invert(builder.any(parted[:1]))",
+        f"{_APART}[one_column_twice-hidden]",
+    ),
+    mutant(
+        "how many people link two nodes (weakened: half of the minimum)",
+        "protocols/statistics/visibility_circuits.py",
+        "builder.less(total, builder.constant(minimum, width))",
+        "builder.less(total, builder.constant(minimum // 2, width))",
+        "tests/chosen_inputs/test_unrelated_tables.py::"
+        "test_whatever_people_share_no_sum_is_about_a_few",
+    ),
+    mutant(
+        "a few people in hidden cells",
+        "protocols/statistics/visibility_circuits.py",
+        "if (own := hidden[at]) is not None:",
+        "if (own := None) is not None:",
+        "tests/chosen_inputs/test_unrelated_tables.py::test_a_rare_class_is_not_what_two_tables_differ_in",
+    ),
+    mutant(
+        "which sets of people are reached",
+        "protocols/statistics/visible_cells.py",
+        'fine = servers.shared(circuit, len(starts), inputs)["fine"]',
+        'fine = servers.revealed(circuit, len(starts), inputs, "fine")',
+        f"{_CELLS}::test_of_tables_that_are_compared_one_bit_is_opened",
+    ),
+    mutant(
+        "how many people are in nodes together",
+        "protocols/statistics/visible_cells.py",
+        'few = servers.shared(few_circuit(minimum), size, {"count": few})["few"]',
+        'few = servers.revealed(few_circuit(minimum), size, {"count": few}, "few")',
+        *(view("tables_that_are_compared", watched) for watched in ("ann", "bob", "cat")),
     ),
     # statistics
     mutant(
@@ -475,8 +512,8 @@ MUTANTS = [
     mutant(
         "empty cells like small ones",
         "protocols/statistics/visible_cells.py",
-        "large = servers.large(share, every, minimum, zeros)",
-        "large = servers.large(share, every, minimum, True)",
+        "share[:judged], judged, minimum, zeros)",
+        "share[:judged], judged, minimum, True)",
         f"{_CELLS}::test_no_attacker_knows_that_a_small_cell_of_a_small_table_is_not_empty",
     ),
 ]
