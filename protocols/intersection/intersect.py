@@ -21,7 +21,8 @@ A party may bound what each peer brings (`most`). The number that a peer announc
 protocol takes as many elements as were announced, and one more is a fault. Buckets have room for
 more than the announced number, in the form of padding, and that room counts against the bound: a
 peer with a changed program could fill it. The oblivious function has spare places, too, which the
-party with the smallest set could fill: at most 1.34 times the announced number and 103 more (`protocols.intersection.vole_function`).
+party with the smallest set could fill: at most 1.34 times the announced number and 103 more
+(`protocols.intersection.vole_function`).
 
 Sets that do not fit the memory of some party are cut into buckets by digest, and the protocol runs
 once for each. The number of buckets depends on the largest size and the least memory alone. Every
