@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import resource
 import threading
 import time
 from collections.abc import Callable
@@ -42,6 +43,7 @@ _HOUSEKEEPING = 15.0  # seconds
 _PRUNING = 3600.0  # seconds
 _INQUIRY = 60.0  # seconds between questions after jobs that have not begun
 _QUEUE = 0.5  # seconds between looks for places that have lapsed
+_ENOUGH, _KEPT = 1 << 16, 1024  # descriptors
 _THREADS = CAPACITY  # one for each open stream; created when needed
 _OPTIONS = (
     *SERVER_OPTIONS,
@@ -52,6 +54,21 @@ _OPTIONS = (
         64 << 20,
     ),  # a proposal with its taxonomies
 )
+
+
+def _connections() -> int:
+    """How many connections may be open, strangers' among them, so that descriptors are left.
+
+    The process may use as many descriptors as the system lets it; files, the operator and the
+    peers of running jobs need some of them.
+    """
+    most = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+    if most == resource.RLIM_INFINITY:
+        most = _ENOUGH
+    resource.setrlimit(
+        resource.RLIMIT_NOFILE, (most, resource.getrlimit(resource.RLIMIT_NOFILE)[1])
+    )
+    return max(min(most, _ENOUGH) - _KEPT, most // 2)
 
 
 class PartyServer:
@@ -87,7 +104,7 @@ class PartyServer:
         self._server = grpc.server(
             futures.ThreadPoolExecutor(_THREADS, thread_name_prefix="rpc"),
             interceptors=[Gate(self._admission, lambda: self.config, self._revoked)],
-            options=_OPTIONS,
+            options=(*_OPTIONS, ("grpc.max_allowed_incoming_connections", _connections())),
             maximum_concurrent_rpcs=_THREADS,
         )
         receptions = self._receptions = Receptions(self._live, self._book, self._audit)

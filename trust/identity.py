@@ -65,7 +65,12 @@ CHANNEL_OPTIONS = (
 
 # The bytes that a party hands to gRPC before it waits for the peer to receive them: the next frame
 # is made while the last one is encrypted.
-SERVER_OPTIONS = (("grpc.http2.write_buffer_size", 2 << 20), *SERVER_KEEPALIVE)
+# A connection without a certificate is closed after ten seconds.
+SERVER_OPTIONS = (
+    ("grpc.http2.write_buffer_size", 2 << 20),
+    ("grpc.server_handshake_timeout_ms", 10_000),
+    *SERVER_KEEPALIVE,
+)
 
 
 @dataclass(frozen=True)
