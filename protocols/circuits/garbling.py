@@ -146,20 +146,22 @@ class Garbler(_Role):
         channel, delta = self._channel, self._transfers.delta
         mine = self._announcement(circuit, inputs, count, modes)
         seed = self._rng.bytes(_SEED)
+        rest = [name for name in circuit.inputs if name not in inputs]
+        columns = _columns(circuit, rest)
+        # The evaluator chooses before it hears of the circuit, for which no answer must be due.
+        self._transfers.reserve(count * len(columns))
         with channel.step(AGREE):
             channel.send(self.peer, [*mine], seed)
             theirs = channel.recv_list(self.peer, len(mine), _ANNOUNCEMENT)
             self._compare(circuit, mine, theirs)
         labels = np.empty((count, circuit.input_bits, 2), np.uint64)
         stream = Random(seed)
-        rest = [name for name in circuit.inputs if name not in inputs]
         for name, bits in ((name, inputs[name]) for name in circuit.inputs if name in inputs):
             shown = stream.array((count, bits.shape[1], 2))
             np.bitwise_xor(
                 shown, bits[..., None] * delta, out=labels[:, _slice(circuit.span(name))]
             )
         if rest:
-            columns = _columns(circuit, rest)
             drawn = self._transfers.correlated(count * len(columns))
             labels[:, columns] = drawn.reshape(count, len(columns), 2)
         zeros = np.empty((count, circuit.output_bits, 2), np.uint64)
@@ -244,11 +246,12 @@ class Evaluator(_Role):
         count, modes = self._plan(circuit, inputs, reveal, count)
         channel = self._channel
         mine = self._announcement(circuit, inputs, count, modes)
+        columns = _columns(circuit, [name for name in circuit.inputs if name in inputs])
+        self._transfers.reserve(count * len(columns))
         with channel.step(AGREE):
             channel.send(self.peer, [*mine])
         labels = np.empty((count, circuit.input_bits, 2), np.uint64)
         if inputs:
-            columns = _columns(circuit, [name for name in circuit.inputs if name in inputs])
             bits = np.concatenate(
                 [inputs[name] for name in circuit.inputs if name in inputs], axis=1
             )
@@ -346,7 +349,8 @@ def _slice(span: range) -> slice:
 
 def _columns(circuit: Circuit, names: list[str]) -> Ints:
     """The wires of these inputs, one after the other."""
-    return np.concatenate([np.arange(s.start, s.stop) for s in map(circuit.span, names)])
+    spans = map(circuit.span, names)
+    return np.concatenate([np.empty(0, np.int64), *(np.arange(s.start, s.stop) for s in spans)])
 
 
 def _part(circuit: Circuit, labels: Blocks, name: str) -> Blocks:
