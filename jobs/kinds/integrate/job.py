@@ -293,6 +293,11 @@ def read_split(section: Section, rule: str, class_name: str | None) -> str:
 def _check_decidable(node: Node, requirement: Requirement, job: IntegrateJob) -> None:
     """Refuses a model that cannot be decided on shares, unless the holder sees proposals."""
     model = requirement.model
+    if job.cuts_groups and isinstance(model, JointDiversity) and model.by_frequency:
+        raise node.error(
+            "the sensitive columns of one entry must be at one party where groups are cut; 'method: "
+            "specialize' without 'refine: groups' decides joint diversity between two parties"
+        )
     if job.conditions == "holder" or model is None or forms_of(model) is not None:
         return
     if concerns_others(requirement, job.sensitive_holders, job.holders):

@@ -286,10 +286,13 @@ def _check_reached(result: Any, requirements: Sequence[Mapping[str, Any]]) -> No
     for number, (claimed, held) in enumerate(
         zip(result.get("reached", []), requirements, strict=False)
     ):
-        if claimed != held.get("models", {}):
+        found = held.get("models", {})  # sums of floats, which depend on the order of values
+        if claimed.keys() != found.keys() or any(
+            value != found[name] and not math.isclose(value, found[name], rel_tol=1e-9)
+            for name, value in claimed.items()
+        ):
             raise VerificationError(
-                f"{RESULT}: requirement {number + 1} says it reached {claimed}, the release "
-                f"{held.get('models', {})}"
+                f"{RESULT}: requirement {number + 1} says it reached {claimed}, the release {found}"
             )
 
 

@@ -31,7 +31,7 @@ Messages, in order, after the class (`class_labels`), in the step `cut`:
     winner     each party to all: whether it takes part; of its taxonomies the settled nodes of every
                open group; unless hidden, score and attribute of its best cut of each group of 2k
                records or more. Hidden: the messages of `secure_maximum`, once for all groups
-    propose    only in conditions with models: the messages of `judged_cuts`
+    propose    only in conditions with models: the messages of `judged_cuts`, or of `shown_cuts`
     instruct   each winner to all, for the groups that it has won: attribute, parts, and in the joint
                order of each group's records their parts
     ends       only with tight boxes, once: each party to all: the ends of its numbers by group

@@ -37,6 +37,7 @@ from coterie.protocols.integration.mondrian.level_messages import (
     read_ends,
     settled_message,
 )
+from coterie.protocols.integration.mondrian.shown_cuts import ShownCuts, holders_of
 from coterie.protocols.integration.mondrian.start import check_start
 from coterie.protocols.integration.mondrian.winner_exchange import WinnerExchange
 from coterie.protocols.integration.mondrian.winners import HiddenWinners, Winner, bits_of_scores
@@ -101,12 +102,16 @@ class Levels:
         places = [one.places for one in self._conditions]
         self._judged = [any(plan.requirements[j].model for j in js) for js in places]
         models = models_of(plan.requirements, self._labels)
-        judges = judges_of(plan.requirements, plan.sensitive_holders or {}, places)
+        held, fork = plan.sensitive_holders or {}, self._rng.fork("models")
         with channel.step("conditions"):
-            self._judgement = Judgement(
-                channel, plan.names, run.shared, judges, models, places, run.records,
-                self._rng.fork("models"),
-            )  # fmt: skip
+            if plan.conditions == "holder":
+                holders = [holders_of(plan.requirements, held, js) for js in places]
+                self._judgement: Judgement = ShownCuts(run, holders, models, places, book, fork)
+            else:
+                judges = judges_of(plan.requirements, held, places)
+                self._judgement = Judgement(
+                    channel, plan.names, run.shared, judges, models, places, run.records, fork
+                )
         judged_here = [[models[j][:2] for j in js if j in models] for js in places]
         self._instructions = Instructions(run, self._cutters, self._scoring, judged_here, book)
         allowed = check_start(run, self._judgement, any(self._judged))

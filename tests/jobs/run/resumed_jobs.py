@@ -23,6 +23,7 @@ LOANS = {
     "integrate mondrian": JOB_FILE + MONDRIAN + "hide_scores: false\n",
     "integrate mondrian malicious": JOB_FILE + "method: mondrian\nadversary: malicious\n",
     "integrate mondrian with a model": _SENSITIVE + "method: mondrian\n",
+    "integrate mondrian of a holder": _SENSITIVE + "method: mondrian\nconditions: holder\n",
     "integrate refine columns": JOB_FILE + "refine: columns\nadversary: malicious\n",
     "integrate refine groups": JOB_FILE + "refine: groups\nadversary: malicious\n",
     "integrate refine groups with a model": _SENSITIVE + "refine: groups\n",

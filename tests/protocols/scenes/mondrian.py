@@ -27,7 +27,7 @@ def column(name, values):
     return ContinuousColumn(name, codes.astype(np.uint8), distinct, (0.0, 1000.0))
 
 
-def cutting(parties, holders, columns, k, sensitive="", ills=None):
+def cutting(parties, holders, columns, k, sensitive="", ills=None, conditions="shares"):
     """Parties that cut by x, which matters most, and y."""
     model = DistinctDiversity(2) if sensitive else None
     plan = Plan(
@@ -37,6 +37,7 @@ def cutting(parties, holders, columns, k, sensitive="", ills=None):
         (Requirement(tuple(holders), k, "ill" if sensitive else None, model),),
         sensitive_holders={"ill": sensitive} if sensitive else {},
         rule="width",
+        conditions=conditions,
         priority={"x": 100.0, "y": 1.0},
     )
 
@@ -72,6 +73,16 @@ def cuts_that_a_model_refuses(watched, world):
     ills = (rows >= ROWS // 2).astype(np.uint8)
     columns = {"x": column("x", np.where(rows < (ROWS // 2, ROWS // 4)[world], 0, 700))}
     return cutting(THREE, {"x": proposer}, columns, 10, watched, ills)
+
+
+@scene("integration/mondrian/shown_cuts", THREE, runs=4)
+def cuts_that_a_holder_refuses(watched, world):
+    """One party's cut is refused by another, who sees it; for the third it is secret."""
+    proposer, holder = (name for name in THREE if name != watched)
+    rows = np.arange(ROWS)
+    ills = (rows >= ROWS // 2).astype(np.uint8)
+    columns = {"x": column("x", np.where(rows < (ROWS // 2, ROWS // 4)[world], 0, 700))}
+    return cutting(THREE, {"x": proposer}, columns, 10, holder, ills, "holder")
 
 
 @scene("integration/mondrian/judged_cuts", TWO, runs=4)

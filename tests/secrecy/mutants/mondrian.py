@@ -27,6 +27,13 @@ MUTANTS = [
         view("values_below_a_start_value", "alice"),
     ),
     mutant(
+        "cuts are shown to parties whose columns they do not concern",
+        "protocols/integration/mondrian/shown_cuts.py",
+        "name: [group for group in won if name in self._holders[group[0]]]",
+        "name: list(won)",
+        view("cuts_that_a_holder_refuses", "ann"),
+    ),
+    mutant(
         "a second phase of columns with open scores",
         "protocols/integration/integrate.py",
         "                run.refine()\n                run.all_rounds(find_winner, takes_part, confirm)\n",

@@ -59,11 +59,6 @@ def check_mondrian(section: Section, requirements: Sequence[Requirement]) -> Non
             raise node.error("'k_map' does not go with 'method: mondrian'")
     if section.optional("slack") is not None:
         raise section.required("slack").error("does not go with 'method: mondrian'")
-    conditions = section.optional("conditions")
-    if conditions is not None and conditions.text() == "holder":
-        raise section.required("conditions").error(
-            "'holder' does not go with 'method: mondrian', whose models are decided on shares"
-        )
 
 
 def refine_warnings(requirements: Sequence[Requirement]) -> list[str]:

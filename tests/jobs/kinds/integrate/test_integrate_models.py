@@ -63,6 +63,13 @@ def write(folder: Path, options: dict[str, Any]) -> Path:
         "clinic.csv": ["ID,Disease,Days"]
         + [f"{i},{DISEASES[disease[i]]},{days[i]}" for i in range(size)],
         "Town.csv": [f"{t};{'east' if i < 4 else 'west'};any" for i, t in enumerate(towns)],
+        "costs.csv": [
+            ",cold,flu,gout,HIV",
+            "cold,0,1,2,3",
+            "flu,1,0,2,3",
+            "gout,2,2,0,3",
+            "HIV,3,3,3,0",
+        ],
         "job.yaml": [JOB % "".join(f", {key}: {json.dumps(v)}" for key, v in options.items())],
     }
     folder.mkdir()

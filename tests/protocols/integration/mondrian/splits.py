@@ -25,6 +25,7 @@ class JointJob:
     holders: dict
     starts: dict = field(default_factory=dict)
     tight: bool = False
+    conditions: str = "shares"
     options: dict = field(default_factory=dict)
 
     @classmethod
@@ -60,6 +61,7 @@ class JointJob:
             start_values=cuts,
             priority=job.priority,
             tight=self.tight,
+            conditions=self.conditions,
         )
 
     def party(self, name, rng=None, rows=None, **options):

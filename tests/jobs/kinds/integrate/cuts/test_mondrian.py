@@ -156,7 +156,6 @@ def test_a_result_that_is_not_that_of_its_release_is_found_out(tmp_path, change,
     [
         ("split: even\n", REQUIREMENT, "split: does not go with 'method: mondrian'"),
         ("slack: tell\n", REQUIREMENT.replace(", sensitive: Ill, l: 2", ""), "slack: does not go"),
-        ("conditions: holder\n", REQUIREMENT, "whose models are decided on shares"),
         ("score: discernibility\n", REQUIREMENT, "score: must be one of width, gain-ratio"),
         ("boxes: round\n", REQUIREMENT, "boxes: must be one of regions, tight"),
         (
