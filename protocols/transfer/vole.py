@@ -7,7 +7,7 @@ and Wang, "Wolverine" (IEEE S&P 2021, eprint 2020/925), grown by trees (`single_
 (`primitives.local_code`).
 
 The first products: 128 checked correlated transfers (`small_field`) make one, by `field128.packed`. They
-cost 517 bytes each, and so are few. A round turns k + t + 1 products into t 2^depth: k are the secret of
+cost 500 bytes each, and so are few. A round turns k + t + 1 products into t 2^depth: k are the secret of
 the code, t the values at the secret places of t trees, which `depth` transfers for each tree open, and
 one hides the check. `plan` goes back from n to the first products: each round has as many trees as the
 next one needs.
@@ -19,7 +19,8 @@ a before the check (`check`) has passed; c, and whatever is made from it, may no
 
 Assumptions: those of `small_field` and `half_trees`; that a is pseudorandom (LPN over GF(2^128) with
 regular noise and a local code) is an assumption that protects the receiver alone. So the receiver draws
-the seed of the code, and with a bad one harms itself.
+the seed of the code, and with a bad one harms itself. Where a party forbids silent transfers
+(`Channel.silent`), there are no rounds, and all products are made of transfers.
 
 Judgement of the sizes. Rounds of depth 8 to 11 have the sizes of `local_code`, or fewer trees. Depths 5 to 7
 are ours: they make the first products five times cheaper than a start at depth 8, which would take 12.8
@@ -63,10 +64,10 @@ FIRST = 4096  # products that are made of transfers at most
 _ROUNDS = (Size(5, 200), Size(6, 200), Size(7, 200), *SIZES.values())
 
 
-def plan(count: int) -> tuple[int, list[Size]]:
+def plan(count: int, silent: bool = True) -> tuple[int, list[Size]]:
     """How many products are made of transfers, and the rounds that grow them to `count`."""
     rounds: list[Size] = []
-    while count > FIRST:
+    while silent and count > FIRST:
         most = next((size for size in _ROUNDS if size.outputs >= count), _ROUNDS[-1])
         trees = min(most.trees, -(-count >> most.depth))
         size = Size(most.depth, trees)
@@ -80,9 +81,14 @@ def consumed(size: Size) -> int:
     return size.secret + size.trees + 1
 
 
-def _transfers(first: int, rounds: Sequence[Size]) -> int:
-    """The correlated transfers that a vector takes, padded to whole bytes of choices."""
-    return 128 * first + -(-sum(size.points for size in rounds) // 8) * 8
+def _points(rounds: Sequence[Size]) -> int:
+    """The transfers that open the trees of all rounds, padded to whole bytes of choices."""
+    return -(-sum(size.points for size in rounds) // 8) * 8
+
+
+def _pieces(first: int) -> list[int]:
+    """How many of the first products are made at a time, so that their transfers fit into memory."""
+    return [min(FIRST, first - start) for start in range(0, first, FIRST)]
 
 
 def _joined(parts: list[Blocks], count: int) -> Blocks:
@@ -103,11 +109,14 @@ class VoleSender:
 
     def send(self, count: int) -> Blocks:
         """b of the next `count` products."""
-        first, rounds = plan(count)
+        first, rounds = plan(count, self._channel.silent)
         with self._channel.step(STEP):
-            total = _transfers(first, rounds)
-            q = self._rows.take(total, total)
-            found, q = packed(q[: 128 * first].reshape(first, 128, 2)), q[128 * first :]
+            found, done = np.empty((first, 2), np.uint64), 0
+            for piece in _pieces(first):
+                q = self._rows.take(128 * piece, 128 * piece)
+                found[done : done + piece] = packed(q.reshape(piece, 128, 2))
+                done += piece
+            q = self._rows.take(_points(rounds), _points(rounds))
             seed = self._channel.recv_bytes(self._peer, 16, "seed of a code") if rounds else b""
             parts = []
             for size in rounds:
@@ -142,13 +151,17 @@ class VoleReceiver:
 
     def receive(self, count: int) -> tuple[Blocks, Blocks]:
         """a and c of the next `count` products; nothing of c is used before `check`."""
-        first, rounds = plan(count)
+        first, rounds = plan(count, self._channel.silent)
         with self._channel.step(STEP):
-            total = _transfers(first, rounds)
-            bits, t = self._rows.take(total, total)
-            a: Blocks = bits[: 16 * first].view(np.uint64).reshape(first, 2)
-            c, t = packed(t[: 128 * first].reshape(first, 128, 2)), t[128 * first :]
-            sides = np.unpackbits(bits[16 * first :], bitorder="little")
+            a, c = np.empty((2, first, 2), np.uint64)
+            done = 0
+            for piece in _pieces(first):
+                bits, t = self._rows.take(128 * piece, 128 * piece)
+                a[done : done + piece] = bits.view(np.uint64).reshape(piece, 2)
+                c[done : done + piece] = packed(t.reshape(piece, 128, 2))
+                done += piece
+            bits, t = self._rows.take(_points(rounds), _points(rounds))
+            sides = np.unpackbits(bits, bitorder="little")
             seed = self._rng.bytes(16)
             if rounds:
                 self._channel.send(self._peer, seed)

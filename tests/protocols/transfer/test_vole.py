@@ -33,10 +33,18 @@ def lying(channel, lie):
     return channel
 
 
-def run(counts, seed="s", sender_lie=None, receiver_lie=None, wrap=lambda transport: transport):
+def run(
+    counts,
+    seed="s",
+    sender_lie=None,
+    receiver_lie=None,
+    wrap=lambda transport: transport,
+    silent=True,
+):
     """delta and b of the sender, a and c of the receiver, for each count."""
 
     def sender(channel):
+        channel.silent = silent
         side = VoleSender(lying(channel, sender_lie), "receiver", Random(seed + "s"))
         found = []
         for count in counts:
@@ -45,6 +53,7 @@ def run(counts, seed="s", sender_lie=None, receiver_lie=None, wrap=lambda transp
         return side.delta, found
 
     def receiver(channel):
+        channel.silent = silent
         side = VoleReceiver(lying(channel, receiver_lie), "sender", Random(seed + "r"))
         found = []
         for count in counts:
@@ -63,6 +72,17 @@ def test_every_product_is_right(count):
     assert a.shape == b.shape == c.shape == (count, 2)
     assert (c == b ^ multiply(a, np.tile(delta, (count, 1)))).all()
     assert len({tuple(row) for row in a[:9999].tolist()}) == len(a[:9999])
+
+
+def test_without_silent_transfers_nothing_grows_and_all_products_are_right():
+    meters = {}
+    delta, [b], [(a, c)] = run(
+        [9000], wrap=lambda t: meters.setdefault(t.me, Metered(t)), silent=False
+    )
+    assert (c == b ^ multiply(a, np.tile(delta, (9000, 1)))).all()
+    assert len(np.unique(a, axis=0)) == 9000
+    assert 9000 * 128 * 3.875 < meters["receiver"].total.sent_bytes < 9000 * 128 * 4.1 + 10_000
+    assert meters["sender"].by_step["transfers"].sent_bytes == 0
 
 
 def test_two_vectors_of_a_session_are_right_and_have_nothing_in_common():
