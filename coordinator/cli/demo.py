@@ -24,7 +24,7 @@ from coterie.coordinator.cli.options import LIVE
     type=click.Path(path_type=Path),
     help="Folder for everything; an earlier demo there is replaced.",
 )
-@click.option("--people", default=3000, show_default=True, help="Size of the population.")
+@click.option("--people", default=5000, show_default=True, help="Size of the population.")
 @click.option("--seed", default=7, show_default=True, help="Another seed gives other people.")
 @click.option("--kind", help="Kind of job: intersect or integrate.")
 @click.option("--prepare-only", is_flag=True, help="Write the files; start nothing.")
@@ -53,6 +53,7 @@ def demo(
     on the loopback interface over mTLS, runs doctor and one job among them, and stops them.
     """
     from coterie.coordinator.demo import demo as work
+    from coterie.coordinator.demo.summary_page import PAGE
     from coterie.coordinator.run.interrupts import Interrupts
     from coterie.jobs.results.folder import summary
 
@@ -75,5 +76,7 @@ def demo(
         job, result = work.play(out, tell, not as_json, interrupts.check, live)
     tell("")
     print_result(result, as_json, lambda: summary(job, result, out / "result"))
+    if job.kind == "integrate":
+        tell(f"\nthe finding, on one page for everybody: {out / PAGE}")
     if job.kind == "intersect":
         tell(f"each organisation's list of common records stays with it, in {out}/NAME/state")

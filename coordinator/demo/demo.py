@@ -8,6 +8,7 @@ own on the loopback interface, over mTLS, runs doctor and the job, and stops the
     DIR/analyst              job.yaml, taxonomies, certificate and key
     DIR/authority            the local authority that vouches for all four
     DIR/result               what the job leaves
+    DIR/summary.html         one page: what was joined, what one can learn, how safe it is
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ from typing import Any
 
 from coterie.base.checks import line
 from coterie.base.errors import EnvironmentFaultError, UnreachableError, UsageError
-from coterie.coordinator.demo import population
+from coterie.coordinator.demo import population, summary_page
 from coterie.coordinator.demo.ports import free_ports
 from coterie.coordinator.results.verify import verify
 from coterie.coordinator.run import live_page
@@ -38,6 +39,7 @@ from coterie.coordinator.run.probe import probe
 from coterie.coordinator.run.progress import Board
 from coterie.coordinator.run.run_job import run_job
 from coterie.jobs.file.job import Job
+from coterie.jobs.kinds.integrate.job import IntegrateJob
 from coterie.jobs.kinds.job_file import load_job
 from coterie.jobs.kinds.registry import KINDS
 from coterie.jobs.results.folder import result_folder
@@ -117,7 +119,8 @@ def _clear(out: Path) -> None:
     try:
         out.mkdir(parents=True, exist_ok=True)
         # In a container the four folders are mounted, empty, before anything is written.
-        strangers = [path.name for path in out.iterdir() if path.name not in (*_FOLDERS, MARKER)]
+        own = (*_FOLDERS, MARKER, summary_page.PAGE)
+        strangers = [path.name for path in out.iterdir() if path.name not in own]
         written, found = _written(out), _digests(out)
         strangers += [name for name in found if name not in written]
         if strangers:
@@ -137,6 +140,7 @@ def _clear(out: Path) -> None:
             (out / name / _LOG).unlink(missing_ok=True)
             shutil.rmtree(out / name / _STATE, ignore_errors=True)
         (out / MARKER).unlink(missing_ok=True)
+        (out / summary_page.PAGE).unlink(missing_ok=True)
     except OSError as error:
         raise EnvironmentFaultError(f"{out}: {error.strerror}") from None
 
@@ -197,6 +201,8 @@ def play(
     if (out / "result" / "release.csv").exists():
         verify(out / "result")
         tell("\n`coterie verify` finds in the release what the job promises")
+    if isinstance(job, IntegrateJob):
+        summary_page.write_summary(out, job, result)
     return job, result
 
 
@@ -257,7 +263,7 @@ def _party_file(name: str, layout: Setting) -> str:
     others = [other for other in PARTIES if other != name]
     columns = population.COLUMNS[name]
     used = ", ".join(columns)
-    raw = ", ".join(_RAW.get(name, ()))
+    held = population.CLASS if name == population.LENDER else ""
     peers = "\n".join(f"  {other}: {{address: {layout.addresses[other]}}}" for other in others)
     return f"""\
 # The server of one organisation: `coterie party serve party.yaml`. Paths are relative to this file.
@@ -279,10 +285,9 @@ policy:                           # what is not listed is refused
     id: [{population.ID}]                      # what identifies a person; never leaves
     use: [{used}]
     release: [{used}]
-    raw: [{raw}]{" " * max(1, 23 - len(raw))}# columns that a job may release unchanged
-    class: [{population.CLASS}]             # what may be a job's class: partners learn it of each person
+    raw: []                       # columns that a job may release unchanged
+    class: [{held}]{" " * (22 - len(held))}# what may be a job's class: partners learn it of each person
   smallest_k: {SMALLEST_K}
-  together: allow                 # a job may have several qids; ask: the operator decides
   consent: auto                   # manual: the operator says yes with `coterie party approve`
 """
 
@@ -306,25 +311,24 @@ id: {population.ID}
 {_JOBS[kind]}"""
 
 
-_RAW = {"lender": ("Children",), "card": ("Late",)}  # columns in no qid of the job below
 _JOBS = {
     "intersect": "",
     "integrate": f"""\
-class: {population.CLASS}
+class: {population.CLASS}                      # who falls behind with a loan; the lender has it
+method: mondrian
 attributes:                       # the order breaks ties
   Sex: {{party: lender, taxonomy: taxonomies/Sex.csv}}
   Age: {{party: lender, range: [20, 70]}}
   Municipality: {{party: lender, taxonomy: taxonomies/Municipality.csv}}
-  Children: {{party: lender}}       # in no qid: released as it is
   Job: {{party: bank, taxonomy: taxonomies/Job.csv}}
   Salary: {{party: bank, range: [18, 121]}}
-  Education: {{party: bank, taxonomy: taxonomies/Education.csv}}
   Spending: {{party: card, range: [1, 61]}}
-  Limit: {{party: card, range: [10, 251]}}
-  Late: {{party: card}}
-requirement:                      # each combination of these columns stands for at least k people
-  - {{qid: [Sex, Municipality, Job], k: {2 * SMALLEST_K}}}
-  - {{qid: [Age, Education, Salary], k: {SMALLEST_K}}}
-  - {{qid: [Spending, Limit], k: {SMALLEST_K}}}
+requirement:
+  # Whoever knows all of these columns about somebody finds at least k people who have them, and at
+  # most 75 % of these are behind with a loan.
+  - qid: [Sex, Age, Municipality, Job, Salary, Spending]
+    k: {SMALLEST_K}
+    sensitive: {population.CLASS}
+    confidence: {{{population.BEHIND}: 0.75}}
 """,
 }

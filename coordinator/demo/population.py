@@ -1,9 +1,9 @@
 """A generated population for the loan case: the tables of a lender, a bank and a card company.
 
 The people do not exist. Columns depend on each other as in real life: education depends on age and
-place, the job on education, the salary on job and age, spending and credit limit on the salary, and
-whether a loan is approved on most of them. Most people are customers of all three organisations, some
-of only one or two. Identifiers are Swedish personal numbers with a correct check digit, of the serials
+place, the job on education, the salary on job and age, spending and credit limit on the salary. Who
+falls behind with a loan (the class, which the lender alone has) depends on salary and spending together:
+the bank has the one, the card company the other, and neither column alone shows much. Most people are customers of all three organisations, some of only one or two. Identifiers are Swedish personal numbers with a correct check digit, of the serials
 that are set aside for tests unless the population is too large for them.
 """
 
@@ -21,7 +21,8 @@ import numpy as np
 from coterie.base.arrays import Array
 from coterie.base.errors import UsageError
 
-ID, CLASS = "ID", "Class"
+ID, CLASS, LENDER = "ID", "Class", "lender"
+BEHIND, ON_TIME = "behind", "on time"
 COLUMNS = {
     "lender": ("Sex", "Age", "Municipality", "Children"),
     "bank": ("Job", "Salary", "Education"),
@@ -97,7 +98,7 @@ class Population:
         """One organisation's table, in an order of its own."""
         rows = np.flatnonzero(self.known[party])
         order = np.random.default_rng(len(party) + len(rows)).permutation(rows)
-        names = (ID, *COLUMNS[party], CLASS)
+        names = (ID, *COLUMNS[party], *([CLASS] if party == LENDER else []))
         return {name: [str(value) for value in self.columns[name][order]] for name in names}
 
 
@@ -120,22 +121,16 @@ def generate(people: int, seed: int) -> Population:
     children = np.minimum(rng.poisson(np.clip((age - 24) / 9, 0, 1.7)), 5)
     children = np.where(age > 55, np.minimum(children, 1), children)
     thrift = rng.normal(0, 1, people)
-    spending = (salary * 0.22 + children * 0.8) * np.exp(-0.3 * thrift)
+    usual = salary * 0.22 + children * 0.8
+    spending = usual * np.exp(-0.3 * thrift)
     spending = np.clip(spending.round(), 1, 60).astype(int)
     limit = salary * rng.lognormal(0.3, 0.35, people) * np.exp(0.15 * thrift)
     limit = np.clip((limit / 5).round() * 5, 10, 250).astype(int)
     strain = spending / limit + 0.15 * children - 0.02 * (age - 43) - 0.5 * thrift
     late = np.minimum(rng.poisson(np.exp(np.clip(strain - 1.3, -5, 2.2))), 9)
-    merit = (
-        0.09 * (salary - 38)
-        + 0.5 * (education >= 3)
-        - 0.8 * late
-        - 0.05 * (spending - 9)
-        + 0.02 * (age - 40)
-        - 0.15 * children
-        + 0.35
-    )
-    approved = rng.random(people) < 1 / (1 + np.exp(-1.4 * merit))
+    # Little money and much spending together; of one alone the other takes back most.
+    burden = (np.log(spending / 9) - 1.45 * np.log(usual / 9)) / 0.3
+    behind = rng.random(people) < 1 / (1 + np.exp(1.7 - 1.6 * burden))
     return Population(
         {
             ID: _personal_numbers(rng, age, women),
@@ -149,7 +144,7 @@ def generate(people: int, seed: int) -> Population:
             "Spending": spending,
             "Limit": limit,
             "Late": late,
-            CLASS: np.where(approved, "approved", "declined"),
+            CLASS: np.where(behind, BEHIND, ON_TIME),
         },
         {party: rng.random(people) < share for party, share in _KNOWN_TO.items()},
     )

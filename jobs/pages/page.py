@@ -121,8 +121,7 @@ def page(
     sections: Sequence[Part],
     pictures: bool = False,
 ) -> str:
-    """The whole file; `pictures` permits those that stand in the file itself."""
-    images = "; img-src data:" if pictures else ""
+    """The whole file of a report."""
     anchors = [f"part-{at}" for at, _ in enumerate(sections)]
     body: list[Content] = [
         element("header", element("h1", title), element("p", *subtitle, class_="quiet")),
@@ -147,6 +146,12 @@ def page(
         element("section", element("h2", section.title, id=anchor), *section.content, aria_labelledby=anchor)
         for anchor, section in zip(anchors, sections, strict=True)
     ]  # fmt: skip
+    return document(title, body, STYLE, pictures)
+
+
+def document(title: str, body: Sequence[Content], style: str, pictures: bool = False) -> str:
+    """A file that loads nothing; `pictures` permits those that stand in the file itself."""
+    images = "; img-src data:" if pictures else ""
     head = element(
         "head",
         element("meta", charset="utf-8"),
@@ -157,7 +162,7 @@ def page(
         element("meta", name="viewport", content="width=device-width, initial-scale=1"),
         element("meta", name="color-scheme", content="light dark"),
         element("title", title),
-        element("style", STYLE),
+        element("style", style),
     )  # fmt: skip
     whole = element("html", head, element("body", element("main", *body)), lang="en")
     return f"<!DOCTYPE html>\n{whole}\n"

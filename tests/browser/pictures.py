@@ -32,7 +32,9 @@ def main(folder: Path) -> None:
         browser.set_window_size(WIDTH, HEIGHT)
         take_live(browser, Path(place) / "demo", folder / "live.png")
         parts = take_report(browser, report := shown.demo_report(Path(place) / "small"), folder)
+        summary = take_summary(browser, report, folder)
         digests = {
+            "summary.png": shown.digests_of_summary(summary),
             "live.png": shown.digests_of_live_page(),
             "report.png": {"parts": parts, **shown.digests_of_report(report.read_text(), parts)},
         }
@@ -64,6 +66,13 @@ def take_report(browser, report: Path, folder: Path) -> int:
     browser.get(report.as_uri())
     browser.save_screenshot(str(folder / "report.png"))
     return int(browser.execute_script(IN_SIGHT))
+
+
+def take_summary(browser, report: Path, folder: Path) -> str:
+    page = shown.summary_of(report)
+    browser.get(page.as_uri())
+    browser.save_screenshot(str(folder / "summary.png"))
+    return page.read_text()
 
 
 if __name__ == "__main__":

@@ -14,13 +14,15 @@ import urllib.request
 from pathlib import Path
 
 from coterie.coordinator.demo import demo
+from coterie.coordinator.demo.summary_page import PAGE, write_summary
 from coterie.coordinator.run.live_page import LivePage
 from coterie.coordinator.run.progress import Board
+from coterie.jobs.kinds.job_file import load_job
 from tests.coordinator.run.test_live_page import Clock, Reader
 from tests.coordinator.support import coterie
 
 FILE = "shown.json"
-PEOPLE, SEED = 3000, 7  # as of `coterie demo`
+PEOPLE, SEED = 5000, 7  # as of `coterie demo`
 _STYLE = re.compile(r"<style>(.*?)</style>", re.S)
 
 
@@ -29,7 +31,19 @@ def demo_report(folder: Path) -> Path:
     demo.prepare(folder, PEOPLE, SEED, demo.default_kind(), demo.Setting.local())
     done = coterie("simulate", folder / demo.ANALYST / "job.yaml", "--out", folder / "result")
     assert done.code == 0, done.err
+    result = json.loads((folder / "result" / "result.json").read_text())
+    write_summary(folder, load_job(folder / demo.ANALYST / "job.yaml"), result)
     return folder / "result" / "report.html"
+
+
+def summary_of(report: Path) -> Path:
+    """The page that the demo ends with, beside the folder of its report."""
+    return report.parent.parent / PAGE
+
+
+def digests_of_summary(page: str) -> dict[str, str]:
+    """All of the page but its last section, which has seconds and bytes."""
+    return _digests(page[: page.rindex("<section")])
 
 
 def digests_of_report(page: str, parts: int) -> dict[str, str]:

@@ -1,9 +1,11 @@
-"""The pages of `inspect` and `attack` in a real browser."""
+"""The pages of `inspect`, `attack` and the demo in a real browser."""
 
 import pytest
 
-from tests.browser.axe import violations
+from tests.browser.axe import violations, violations_anywhere
 from tests.browser.conftest import NEEDS_BROWSER
+from tests.browser.shown import demo_report, summary_of
+from tests.browser.waiting import fits
 from tests.coordinator.support import coterie
 from tests.onetable.people import anonymised
 
@@ -26,6 +28,11 @@ def folder(tmp_path_factory):
     return folder
 
 
+@pytest.fixture(scope="module")
+def summary(tmp_path_factory):
+    return summary_of(demo_report(tmp_path_factory.mktemp("demo")))
+
+
 @pytest.mark.parametrize("name", ["inspect.html", "attack.html"])
 @pytest.mark.parametrize("width", [400, 1400])
 def test_a_page_loads_nothing_fits_its_window_and_can_be_read_by_everybody(
@@ -41,3 +48,14 @@ def test_a_page_loads_nothing_fits_its_window_and_can_be_read_by_everybody(
     assert whole <= inner
     assert browser.title != "taken"
     assert violations(browser) == []
+
+
+def test_the_summary_of_the_demo_can_be_read_by_everybody(browser, summary):
+    browser.get(summary.as_uri())
+    assert [width for width in (400, 1400) if not fits(browser, width)] == []
+    assert violations_anywhere(browser) == []
+    assert browser.execute_script("return performance.getEntriesByType('resource').length") == 0
+    assert browser.get_log("browser") == []
+    finding = browser.find_element("css selector", "main h1")
+    assert (finding.location["y"] < 300, "times as often" in finding.text) == (True, True)
+    assert len(browser.find_elements("css selector", ".grid .shade")) == 9

@@ -17,8 +17,13 @@ def known():
 
 
 @pytest.fixture(scope="module")
-def report(tmp_path_factory):
-    return shown.demo_report(tmp_path_factory.mktemp("demo")).read_text()
+def made(tmp_path_factory):
+    return shown.demo_report(tmp_path_factory.mktemp("demo"))
+
+
+@pytest.fixture(scope="module")
+def report(made):
+    return made.read_text()
 
 
 def recorded(entry):
@@ -35,6 +40,11 @@ def test_the_report_is_as_in_its_picture(known, report):
     assert shown.digests_of_report(report, entry["parts"]) == recorded(entry), RENEW
 
 
+def test_the_summary_is_as_in_its_picture(known, made):
+    page = shown.summary_of(made).read_text()
+    assert shown.digests_of_summary(page) == recorded(known["summary.png"]), RENEW
+
+
 def test_the_live_page_is_as_in_its_picture(known):
     assert shown.digests_of_live_page() == recorded(known["live.png"]), RENEW
 
@@ -43,7 +53,7 @@ def test_another_word_or_another_style_of_what_is_in_sight_is_noticed(known, rep
     parts = known["report.png"]["parts"]
     assert parts >= 1
     before = shown.digests_of_report(report, parts)
-    worded = shown.digests_of_report(report.replace("Not promised: ", "Open: "), parts)
+    worded = shown.digests_of_report(report.replace("The promise holds", "All is well"), parts)
     styled = shown.digests_of_report(report.replace("--bar:#2563a8", "--bar:#000"), parts)
     below = shown.digests_of_report(report.replace("Time and traffic</h2>", "Costs</h2>"), parts)
     assert worded["page"] != before["page"] == styled["page"]
