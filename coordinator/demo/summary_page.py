@@ -101,7 +101,7 @@ def write_summary(out: Path, job: IntegrateJob, result: Mapping[str, Any]) -> Pa
     body = [
         element(
             "header",
-            element("p", "Coterie’s demo. The people are invented; the finding is not: it was in their data.", class_="quiet"),
+            element("p", "Coterie’s demo. The people are invented. The finding was in their data, spread over three tables.", class_="quiet"),
             element("h1", title), element("p", lead, class_="lead"),
         ),
         _section("What one can learn now", *_learned(finding)),

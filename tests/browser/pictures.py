@@ -17,7 +17,7 @@ from pathlib import Path
 from tests.browser import shown
 from tests.browser.conftest import opened
 
-PEOPLE = 100_000  # so many that the page is seen while the job runs
+PEOPLE = 40_000  # so many that the page is seen while the job runs
 WIDTH, HEIGHT = 1000, 1060
 RATE = re.compile(r"sends (\w+ )?[\d.]+ [kM]B/s")
 IN_SIGHT = """

@@ -73,6 +73,7 @@ class _Domain:
             if spans:
                 limits = min(s.low for s in spans), max(s.high for s in spans)
         self.limits = limits
+        self._shown: Array | None = None  # the ends of the release's values
 
     def read(self, text: str) -> _Shape | None:
         """A text as a region of numbers; None for `?`."""
@@ -123,21 +124,30 @@ class _Domain:
             and (inner_shape.gap <= outer_shape.gap)
         )
 
-    def part_of(self, shown: str, region: str, parts: Sequence[Any]) -> int | None:
-        """The part of a cut that a record with this value went to."""
-        if self.numbers:
-            right = self.read(parts[1])
-            shape = self.read(shown)
-            at = math.inf if right is None else right.low
-            low = math.inf if shape is None else shape.low
-            return int(low >= at) if self.covers(region, shown) else None
+    def parts_of(self, values: Sequence[str], region: str, parts: Sequence[Any]) -> Array:
+        """For each value of the release the part of a cut of the region to which it went, or -1."""
+        if not self.numbers:
+            return np.array([self._part_of(value, region, parts) for value in values], np.int64)
+        if self._shown is None:
+            shapes = [
+                self.read(value) or _Shape(math.inf, math.inf, True, True) for value in values
+            ]
+            self._shown = np.array([(s.low, s.high, s.gap) for s in shapes])
+        low, high, gap = self._shown.T
+        whole, right = self.read(region), self.read(parts[1])
+        start, end = (math.inf, -math.inf) if whole is None else (whole.low, whole.high)
+        covered = (start <= low) & (high <= end) | np.isinf(low)
+        covered &= (gap == 0) | (whole is None or whole.gap)
+        return np.where(covered, low >= (math.inf if right is None else right.low), -1)
+
+    def _part_of(self, shown: str, region: str, parts: Sequence[Any]) -> int:
         for number, part in enumerate(parts):
             if isinstance(part, dict):
                 if shown == part["rest"]:
                     return number
             elif shown != region and self.covers(part, shown):
                 return number
-        return None
+        return -1
 
     def check_cut(self, where: str, region: Any, parts: Sequence[Any]) -> None:
         """The parts of a cut must be children of the region, or two intervals that meet."""
@@ -253,25 +263,35 @@ def replay(cutting: Cutting, tree: Sequence[Any], table: Mapping[str, Released])
 
 @dataclass
 class _Groups:
-    """The open groups by number, and the numbers of those with so many records."""
+    """The open groups by number, the numbers of those with so many records, and their places.
+
+    Places are the parts from the first group on; a level lists its cuts in the order of places.
+    """
 
     rows: dict[int, Array] = field(default_factory=dict)
     by_size: dict[int, list[int]] = field(default_factory=dict)
-    made: int = 0
+    places: dict[int, tuple[int, ...]] = field(default_factory=dict)
+    passed: tuple[int, ...] = ()  # the place of the last cut of a level
 
-    def add(self, rows: Array) -> None:
-        self.rows[self.made] = rows
-        self.by_size.setdefault(len(rows), []).append(self.made)
-        self.made += 1
+    def add(self, rows: Array, place: tuple[int, ...]) -> None:
+        number = len(self.places)
+        self.rows[number], self.places[number] = rows, place
+        self.by_size.setdefault(len(rows), []).append(number)
 
     def cut(self, group: int, parts: Sequence[Array]) -> None:
         self.by_size[len(self.rows.pop(group))].remove(group)
-        for part in parts:
-            self.add(part)
+        self.passed = place = self.places[group]
+        for at, part in enumerate(parts):
+            self.add(part, (*place, at))
+
+    def waits(self, group: int) -> tuple[bool, tuple[int, ...]]:
+        """Sorts groups of this level whose turn comes first before others."""
+        place, done = self.places[group], len(self.passed)
+        return place[:done] <= self.passed, place
 
     def copy(self) -> _Groups:
         sizes = {size: list(groups) for size, groups in self.by_size.items()}
-        return _Groups(dict(self.rows), sizes, self.made)
+        return _Groups(dict(self.rows), sizes, dict(self.places), self.passed)
 
 
 class _Replay:
@@ -294,7 +314,10 @@ class _Replay:
         choices: list[tuple[int, _Groups, list[tuple[int, list[Array]]]]] = []
         at = 0
         while at < len(cuts):
+            if at and cuts[at][1]["level"] > cuts[at - 1][1]["level"]:
+                opened.passed = ()
             fitting = self._fitting(opened, cuts[at][1])
+            fitting.sort(key=lambda one: opened.waits(one[0]))
             while not fitting:
                 self._tries += 1
                 if not choices or self._tries > _TRIES:
@@ -329,7 +352,7 @@ class _Replay:
         order = np.argsort(group, kind="stable")
         found = _Groups()
         for rows in np.split(order, np.cumsum(np.bincount(group))[:-1]):
-            found.add(rows)
+            found.add(rows, (len(found.places),))
         return found
 
     def _fitting(self, opened: _Groups, cut: Any) -> list[tuple[int, list[Array]]]:
@@ -337,11 +360,9 @@ class _Replay:
         name, sizes = cut["attribute"], cut["sizes"]
         key = (name, cut["region"], repr(cut["parts"]))
         if key not in self._part_codes:
-            domain = self._domains[name]
-            found = [
-                domain.part_of(v, cut["region"], cut["parts"]) for v in self._table[name].values
-            ]
-            self._part_codes[key] = np.array([-1 if p is None else p for p in found], np.int64)
+            values = self._table[name].values
+            found = self._domains[name].parts_of(values, cut["region"], cut["parts"])
+            self._part_codes[key] = found
         of_value = self._part_codes[key]
         fitting = []
         for number in opened.by_size.get(sum(sizes), ()):
