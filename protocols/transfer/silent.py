@@ -94,7 +94,8 @@ class _Rounds:
         self._channel, self._peer, self._points = channel, peer, points
         self._stock: deque[_Outputs] = deque()  # the oldest round first
         self._given = 0
-        self._size = FIRST  # of the next round
+        self._size, self._later = FIRST, LATER  # of the next round, and of those after it
+        self._fewest = FEWEST
         self._seed: bytes | None = None
         self._codes: dict[Size, LocalCode] = {}
 
@@ -117,7 +118,7 @@ class _Rounds:
 
     def _silent(self, wanted: int) -> bool:
         """Whether the next `wanted` transfers are silent ones."""
-        return self._channel.silent and (bool(self._stock) or self._given + wanted >= FEWEST)
+        return self._channel.silent and (bool(self._stock) or self._given + wanted >= self._fewest)
 
     @property
     def _spare(self) -> int:
@@ -135,7 +136,7 @@ class _Rounds:
         if self._stock and not self._stock[-1]:
             self._stock.pop()
         self._stock.append(_Outputs(self._codes[size], secret, leaves))
-        self._size = LATER
+        self._size = self._later
 
     def _agree(self, seed: bytes) -> None:
         """The seed of all codes, from what the holder sent and what the chooser drew after that."""

@@ -8,6 +8,7 @@ import numpy as np
 
 from coterie.protocols.circuits.garbling import Evaluator, Garbler
 from coterie.protocols.circuits.minindex import minimum, minindex
+from coterie.protocols.primitives.local_code import Size
 from coterie.protocols.transfer.base_transfer import receive_keys, send_keys
 from coterie.protocols.transfer.oblivious_transfer import Receiver, Sender
 from tests.protocols.scenes.form import TWO, scene, secret, two
@@ -34,6 +35,25 @@ def transferred_messages(watched, world):
         return None if watched == "alice" else got
 
     return two(lambda channel, rng: Sender(channel, "bob", rng).send(first, second), receive)
+
+
+@scene("transfer/silent transfer/single_points", TWO)
+def silently_transferred_messages(watched, world):
+    """As `transferred_messages`, in small rounds that are silent from the first transfer on."""
+    choices = np.full(512, world if watched == "alice" else 0, np.uint8)
+    first = np.zeros((512, 16), np.uint8)
+    second = np.full((512, 16), 255 * world if watched == "bob" else 7, np.uint8)
+
+    def small(session):
+        source = session._source
+        source._fewest, source._size, source._later = 1, Size(3, 320), Size(4, 160)
+        return session
+
+    def receive(channel, rng):
+        got = small(Receiver(channel, "alice", rng)).receive(choices, 16)
+        return None if watched == "alice" else got
+
+    return two(lambda channel, rng: small(Sender(channel, "bob", rng)).send(first, second), receive)
 
 
 @scene("transfer/oblivious_transfer", TWO, shares=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.secrecy.mutants.form import mutant
+from tests.secrecy.mutants.form import mutant, view
 
 _VOLE = "tests/protocols/transfer/test_vole.py::test_"
 _POINTS = "tests/protocols/transfer/test_single_points.py::test_"
@@ -81,5 +81,12 @@ MUTANTS = [
         "0, 1, what)) and silent",
         "0, 1, what)) or silent",
         "tests/jobs/run/test_party_run.py::test_transfers_are_silent_if_every_party_permits_it[forbids1]",
+    ),
+    mutant(
+        "the code of silent transfers",
+        _SILENT_FILE,
+        "            self._code.add([self._secret], [new], self._first + self._coded)\n",
+        "",
+        view("silently_transferred_messages", "alice"),
     ),
 ]
