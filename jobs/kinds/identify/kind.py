@@ -84,7 +84,7 @@ _KEYS = ("pairs", "round", "servers", "uniques")  # keys that need matched recor
 
 DISTINCT = declare(
     "identify: distinct values",
-    what="How many different values each column of the job has in its owner's whole table, common records or not, unless the job declares its values; no value. If the column has more values than half the table has records, an estimate for the population, from the numbers of values and records; jobs with two populations then tell both numbers.",
+    what="How many different values each column of the job has in its owner's whole table, common records or not, unless the job declares its values; no value. If the column has more values than half the table has records, an estimate for the population, from the number of values and that share in eighths; jobs with two populations then tell these two.",
     to="every party",
     why="Which sets of columns may single people out follows from these numbers.",
 )
@@ -409,12 +409,15 @@ def _values_told(job: IdentifyJob, prepared: OpenColumns, name: str) -> int:
     """How many values a column may have in the population, from two numbers of its owner's table.
 
     Of `d` values among `n` records at least 2d - n occur once. How many do is not used: that would tell
-    how many people are unique by the column, which needs groups of one.
+    how many people are unique by the column, which needs groups of one. The share that occurs once is
+    rounded up to eighths, and all else follows from it and d, so that no series of populations tells n.
     """
     distinct, records = prepared.columns[name].distinct, prepared.records
-    people = job.population or records
-    once = max(0, 2 * distinct - records)
-    return min(values_in_population(distinct, once, records, people, job.alpha), MOST_VALUES)
+    eighths = -(-8 * max(0, 2 * distinct - records) // records) if records else 0
+    fewest = -(-16 * distinct // (8 + eighths))  # of records, by what is told
+    people = max(job.population or 0, fewest)
+    once = -(-eighths * fewest // 8)
+    return min(values_in_population(distinct, once, fewest, people, job.alpha), MOST_VALUES)
 
 
 def _as_result(
