@@ -6,7 +6,8 @@ reads other data when the job goes on, the answers are worthless and the job end
 
     file    := "coterie answers 1\\n", digest of the data: 32 bytes, record*
     record  := length:u64, SHA-256 of the body, body
-    body    := the token, the question, the noted openings and the value, in the encoding of messages
+    body    := the token, the question, the noted openings, the value and what it told, in the encoding
+               of messages
 
 A record that a crash left incomplete, and everything after it, does not count: its answer is computed
 anew.
@@ -151,7 +152,7 @@ def remove_answers(folder: Path) -> None:
 
 def _record(answer: Answer) -> bytes:
     notes: list[Value] = [[name, [*to], times] for name, to, times in answer.notes]
-    parts = encode([answer.token, answer.what, notes, answer.value])
+    parts = encode([answer.token, answer.what, notes, answer.value, answer.told])
     body = b"".join(bytes(part) for part in parts)
     return _HEAD.pack(len(body), hashlib.sha256(body).digest()) + body
 
@@ -179,9 +180,9 @@ def _answer(body: bytes) -> Answer | None:
     except WireError:
         return None
     match values:
-        case [bytes(token), str(what), list(notes), bytes(value)]:
+        case [bytes(token), str(what), list(notes), bytes(value), bytes(told)]:
             noted = [note for note in map(_note, notes) if note is not None]
-            return Answer(token, what, noted, value) if len(noted) == len(notes) else None
+            return Answer(token, what, noted, value, told) if len(noted) == len(notes) else None
     return None
 
 

@@ -19,13 +19,14 @@ circuit of the means.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import functools
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
 
-from coterie.base.arrays import Array
+from coterie.base.arrays import Array, Words
 from coterie.protocols.aggregates.discrete_noise import Scale
 from coterie.protocols.aggregates.noise import Noise
 from coterie.protocols.aggregates.noisy_sums import draw_noise
@@ -67,16 +68,25 @@ def cluster_with_noise(
     `scales` are those of an iteration's noise: of the sizes, then of each column's sums.
     """
     channel = work.channel
-    drawn = None
-    if work.hidden.is_server:
-        drawn = draw_noise(work.hidden, noise, [*scales] * iterations, len(start), rng)
+
+    @functools.cache
+    def drawn() -> list[Words]:
+        return draw_noise(work.hidden, noise, [*scales] * iterations, len(start), rng)
+
+    def of_iteration(done: int) -> Array | None:
+        """This server's noise; drawn when it is needed, since an attempt may go on after all of it."""
+        if not work.hidden.is_server:
+            return None
+        return np.stack(drawn()[done * width : (done + 1) * width], axis=1)
+
     centres = [list(centre) for centre in start]
     width = 1 + len(reaches)
     table = np.zeros((len(start), width), np.int64)
     for done in range(iterations):
-        mine = None if drawn is None else np.stack(drawn[done * width : (done + 1) * width], axis=1)
         with channel.step(f"iteration {done + 1}"):
-            table = channel.once("clusters with noise", partial(_opened, work, centres, mine))
+            table = channel.once(
+                "clusters with noise", partial(_opened, work, centres, partial(of_iteration, done))
+            )
         channel.progress(done + 1, iterations)
         for at, (size, *sums) in enumerate(table.tolist()):
             if size >= minimum:
@@ -98,9 +108,10 @@ def cluster_with_noise(
     )
 
 
-def _opened(work: Work, centres: list[list[int]], noise: Array | None) -> Array:
+def _opened(work: Work, centres: list[list[int]], drawn: Callable[[], Array | None]) -> Array:
     """The noisy sizes and sums of the clusters with these centres, at every party."""
     share = work.sums(work.homes(work.started(centres)))
+    noise = drawn()
     if share is not None:
         share[:, 1:] -= np.uint64(REACH) * share[:, :1]  # sums were moved up
         share = (share if noise is None else share + noise) & _MASK

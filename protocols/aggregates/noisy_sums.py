@@ -68,13 +68,13 @@ def noisy_sums(
 
     The first of `shares` are the numbers of records, if there is more than one group.
     """
-    columns = list(shares)
     with group.channel.step("noise"):
-        if group.is_server:
-            mine = draw_noise(group, noise, scales, groups, rng)
-            columns = [None if c is None else c + n for c, n in zip(shares, mine, strict=True)]
 
         def reveal() -> list[Array]:
+            columns = list(shares)
+            if group.is_server:
+                mine = draw_noise(group, noise, scales, groups, rng)
+                columns = [None if c is None else c + n for c, n in zip(shares, mine, strict=True)]
             shown = np.arange(groups) if groups == 1 else _large(group, columns[0], groups, minimum)
             opened = [
                 np.asarray(group.added(None if c is None else c[shown], len(shown), np.uint64))

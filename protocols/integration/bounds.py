@@ -37,7 +37,7 @@ and requirement.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -97,8 +97,11 @@ def records_within_bounds(
     records: int,
     most: int,
     rng: Random,
+    told: Callable[[Mask], bytes] = lambda stays: b"",
 ) -> Mask:
     """Which records stay; `codes` has this party's start values, by attribute.
+
+    `told` makes a digest of them, by which attempts are compared.
 
     Raises `DataError` at every party if more than `most` records would have to be left out.
     """
@@ -111,7 +114,7 @@ def records_within_bounds(
         return _looked_up(channel, names, owners, axes, codes, good, records, rng)
 
     with channel.step("bounds"):
-        stays: Mask = channel.once("records within the bounds", decide)
+        stays: Mask = channel.once("records within the bounds", decide, told)
     return stays
 
 

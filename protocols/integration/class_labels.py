@@ -35,6 +35,7 @@ from coterie.anonymity.specialization.specialize import Labels
 from coterie.base.arrays import Bytes
 from coterie.base.distinct import distinct
 from coterie.base.errors import DataError
+from coterie.protocols.integration.telling import Telling
 from coterie.protocols.messaging.broadcast_check import compare_digests
 from coterie.protocols.messaging.channel import Channel
 from coterie.protocols.messaging.codes import pack_codes
@@ -98,17 +99,21 @@ def share_class(
     labels: Labels | None,
     records: int,
     rng: Random,
+    telling: Telling | None = None,
 ) -> Labels:
     """The class at every party. `labels` is None at a party that is not among the holders.
 
-    The class is a kept answer: all parties know it from then on.
+    The class is a kept answer: all parties know it from then on. By `telling` attempts are compared.
     """
 
     def share() -> list[Value]:
         shared = _share_class(channel, holders, labels, records, rng)
         return [list(shared.values), shared.codes]
 
-    values, codes = channel.once("class", share)
+    def told(value: Sequence[Any]) -> bytes:
+        return b"" if telling is None else telling.digest(value[0], codes=value[1])
+
+    values, codes = channel.once("class", share, told)
     return Labels(codes, tuple(values))
 
 

@@ -50,7 +50,10 @@ Kept answers (`protocols.messaging.kept`): the records within the bounds, the cl
 instruction or rejection, in the order of the rounds, before the next round begins. They are what
 every party has been told, and the release shows no less. An attempt that goes on after an
 interruption follows them without a message, and then announces, hides and judges scores with fresh
-keys and masks; scores and candidates follow from the table, so that the same rounds come next.
+keys and masks; scores and candidates follow from the table, so that the same rounds come next. If
+other rounds come next, a peer has brought other columns, whatever it committed to: the attempt is
+refused before this party tells an instruction that differs from that of an earlier attempt, and when
+it has heard another one (`telling`).
 
 Cost, for p parties: 2 messages in sequence for each round (5 with conditions), or for each turn,
 however long it is. The winner sends every other party ceil(log2 c) bits per record concerned, for c
@@ -63,11 +66,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+import numpy as np
+
 from coterie.anonymity.specialization.generalized import check_sizes, models_of
 from coterie.anonymity.specialization.scores import COLUMNS
 from coterie.anonymity.specialization.specialize import Labels, Specializer, suppression_limit
 from coterie.anonymity.specialization.starting import StartedSpecializer
 from coterie.anonymity.table.columns import Column
+from coterie.base.arrays import Array
 from coterie.base.errors import PeerError
 from coterie.protocols.integration.class_labels import share_class
 from coterie.protocols.integration.contributions import RecordContribution, record_nothing
@@ -76,6 +82,7 @@ from coterie.protocols.integration.rounds import Confirm, Rounds, TakesPart, alw
 from coterie.protocols.integration.scores import FindWinner, announce_scores
 from coterie.protocols.integration.slack import tell_slack
 from coterie.protocols.integration.spans import announce_spans, digests_of_announced
+from coterie.protocols.integration.telling import Telling
 from coterie.protocols.integration.witness import points_of_population
 from coterie.protocols.messaging.broadcast_check import compare_digests
 from coterie.protocols.messaging.channel import Channel
@@ -95,6 +102,7 @@ def integrate(
     confirm: Confirm | None = None,
     book: RecordContribution = record_nothing,
     left_out: int = 0,
+    rows: Array | None = None,
 ) -> Outcome:
     """This party's part of the joint specialization.
 
@@ -102,7 +110,9 @@ def integrate(
     its sensitive columns, by name. Both are in the joint order. `book` is called with each
     contribution of this party before it is sent, and with each contribution that it has received
     and checked. Bounds on generalization have left out `left_out` further records before (`bounds`).
+    `rows` has the party's own row of each record, by which attempts are compared.
     """
+    telling = Telling(np.arange(records) if rows is None else rows)
     check_sizes(plan.requirements, records)
     labels = {
         name: column.compact() if name in (plan.sensitive_holders or {}) else column
@@ -111,7 +121,9 @@ def integrate(
     models_of(plan.requirements, labels)
     if plan.class_name is not None:
         own = labels.get(plan.class_name) if channel.me in plan.class_holders else None
-        labels[plan.class_name] = share_class(channel, plan.class_holders, own, records, rng)
+        labels[plan.class_name] = share_class(
+            channel, plan.class_holders, own, records, rng, telling
+        )
     with channel.step("specialize"):
         if plan.witness is not None:
             columns = points_of_population(channel, plan, columns)
@@ -131,7 +143,7 @@ def integrate(
             plan.rule,
             suppression_limit(plan.max_suppression, records + left_out) - left_out,
         )
-        run = Rounds(channel, plan, table, book, rng)
+        run = Rounds(channel, plan, table, book, rng, telling)
         run.holders.judge_jointly(labels, rng)
         try:
             if isinstance(table, StartedSpecializer):

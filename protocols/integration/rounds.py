@@ -28,6 +28,7 @@ from coterie.protocols.integration.scores import (
 from coterie.protocols.integration.sensitive.conditions import SharedConditions, conditions_of
 from coterie.protocols.integration.sensitive.holders import Holders, checkers_of
 from coterie.protocols.integration.sensitive.slots import children_of
+from coterie.protocols.integration.telling import Telling
 from coterie.protocols.integration.witness import ROUND, Asking
 from coterie.protocols.messaging.broadcast_check import compare_digests
 from coterie.protocols.messaging.channel import Channel
@@ -66,15 +67,17 @@ class Rounds:
         table: Specializer,
         book: RecordContribution,
         rng: Random,
+        telling: Telling,
     ) -> None:
         self.channel = channel
+        self._telling = telling
         self.book = book
         self.plan = plan
         self.table = table
         self.winners: list[str] = []
         self.contributions = dict.fromkeys(plan.names, 0)
         self._exchange = Exchange(channel, plan, table, book)
-        self.holders = Holders(channel, plan, table, self._exchange)
+        self.holders = Holders(channel, plan, table, self._exchange, telling)
         self._checked = any(checkers_of(plan, name) for name in table.names)
         self.asking = None if plan.witness is None else Asking(channel, plan, table)
         self._rejected = dict.fromkeys(plan.names, 0)
@@ -127,6 +130,7 @@ class Rounds:
                 accepted, informed = True, list[str]()
                 if holder == channel.me:
                     instruction = table.forced(attribute, node)
+                    self._compare(instruction)
                     accepted = table.permits(instruction)
                 if accepted and self._checked:
                     with channel.step("propose"):
@@ -155,6 +159,7 @@ class Rounds:
                     compare_digests(channel, self.plan.names, heard, "its start values")
                 mark = mark_of(table, instruction)
                 values = instruction_values(table, instruction)
+                told = self._told(instruction)
                 try:
                     table.follow(channel.open(INSTRUCTION, instruction))
                 except InvalidError as error:
@@ -164,7 +169,7 @@ class Rounds:
                 if holder != channel.me:
                     others = tuple(name for name in self.plan.names if name != holder)
                     self.book(Contribution(holder, others, 0, mark))
-                channel.keep(START, values)
+                channel.keep(START, values, told)
             table.begun()
 
     def all_rounds(
@@ -217,10 +222,23 @@ class Rounds:
         if self.watch is not None and self._taking_part:
             self.watch.before(step)
 
-    def _keep(self, winner: str | None, values: Sequence[Value] = ()) -> None:
-        """Keeps the end of the rounds, a rejection, or the instruction of a winner."""
+    def _keep(
+        self, winner: str | None, values: Sequence[Value] = (), told: bytes | None = None
+    ) -> None:
+        """Keeps the end of the rounds, a rejection, or the instruction of a winner.
+
+        `told` is the digest of the instruction, accepted or not, as far as this party knows it.
+        """
         at = [] if winner is None else [self.plan.names.index(winner), *values]
-        self.channel.keep(ROUND, [*at])
+        whole = told or self._telling.digest([*at])
+        self.channel.keep(ROUND, [*at], whole + bytes([bool(values)]))
+
+    def _told(self, instruction: Instruction) -> bytes:
+        return self._telling.of_instruction(self.table, instruction)
+
+    def _compare(self, instruction: Instruction) -> None:
+        """Ends the job if this party told another instruction here, in an earlier attempt."""
+        self.channel.compare(self._told(instruction))
 
     def turn(self, find_winner: FindWinner, takes_part: TakesPart) -> bool:
         """A round in which the winner continues while its candidates stay the best.
@@ -242,6 +260,7 @@ class Rounds:
                 going_on = candidate
                 while going_on is not None:
                     instruction = table.instruction(going_on)
+                    self._compare(instruction)
                     self._exchange.give(instruction, channel.peers)
                     self._perform(winner, key, instruction)
                     going_on, key = table.propose(), None
@@ -276,6 +295,8 @@ class Rounds:
         winner, winning_key = found[0], found[1]
         mine = candidate if winner == channel.me else None
         instruction = None if mine is None else table.instruction(mine)
+        if instruction is not None:
+            self._compare(instruction)
         accepted, informed = True, list[str]()
         if self._checked:
             with channel.step("propose"):
@@ -293,9 +314,10 @@ class Rounds:
                 self.asking.refused()
         if not accepted:
             self._rejected[winner] += 1
+            told = None if instruction is None else self._told(instruction)
             if mine is not None:
                 table.drop(mine)
-            self._keep(winner)
+            self._keep(winner, told=told)
             return True
         with channel.step("instruct"):
             if instruction is None:
@@ -342,6 +364,7 @@ class Rounds:
         channel = self.channel
         mark = mark_of(self.table, instruction)
         values = instruction_values(self.table, instruction)
+        told = self._told(instruction)
         self._watch(instruction)
         try:
             score = self.table.apply(channel.open(INSTRUCTION, instruction))
@@ -359,4 +382,4 @@ class Rounds:
         if winner != channel.me:
             others = tuple(name for name in self.plan.names if name != winner)
             self.book(Contribution(winner, others, score, mark))
-        self._keep(winner, values)
+        self._keep(winner, values, told)

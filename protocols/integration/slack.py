@@ -33,6 +33,7 @@ from coterie.anonymity.specialization.specialize import Specializer
 from coterie.base.arrays import Words
 from coterie.protocols.integration.plan import Plan, Slack
 from coterie.protocols.integration.scores import SCORE_BITS
+from coterie.protocols.messaging.broadcast_check import digest_of
 from coterie.protocols.messaging.channel import Channel
 from coterie.protocols.messaging.opening import declare
 from coterie.protocols.messaging.wire import Value
@@ -56,7 +57,9 @@ def tell_slack(
 ) -> list[Slack | None]:
     """The slack of each entry; `own` has the nearest refused step of this party's columns by entry."""
     with channel.step("slack"):
-        told = channel.once("slack", lambda: _together(channel, plan, table, own, rng))
+        told = channel.once(
+            "slack", lambda: _together(channel, plan, table, own, rng), told=digest_of
+        )
     return [
         None if not permitted else Slack(permitted, after, table.names[attribute])
         for permitted, after, attribute in zip(*[iter(told)] * 3, strict=True)

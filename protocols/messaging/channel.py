@@ -26,9 +26,9 @@ from typing import Any, Protocol, TypeVar
 import numpy as np
 
 from coterie.base.arrays import Array
-from coterie.base.errors import PeerFaultError
+from coterie.base.errors import PeerFaultError, RefusedError
 from coterie.protocols.messaging.codes import unpack_codes
-from coterie.protocols.messaging.kept import Kept, value_of
+from coterie.protocols.messaging.kept import OTHER_DATA, Kept, value_of
 from coterie.protocols.messaging.opening import COORDINATOR, Opened, Opening
 from coterie.protocols.messaging.wire import Buffer, Value, WireError, decode, encode
 
@@ -298,11 +298,16 @@ class Channel:
 
     # What a run keeps for the case that it is interrupted (`protocols.messaging.kept`).
 
-    def once(self, what: str, compute: Callable[[], Value]) -> Any:
+    def once(
+        self,
+        what: str,
+        compute: Callable[[], Value],
+        told: Callable[[Any], bytes] = lambda value: b"",
+    ) -> Any:
         """An answer that is computed once: an attempt after an interruption takes the kept one.
 
         All parties must call this with the same `what` at the same places. Answers within
-        `compute` are not kept for themselves.
+        `compute` are not kept for themselves. `told` makes a digest of what the answer tells.
         """
         found = self.next_kept(what)
         if found is not None or self._seeking:
@@ -312,7 +317,7 @@ class Channel:
             value = compute()
         finally:
             self._seeking = False
-        self.keep(what, value)
+        self.keep(what, value, told(value))
         return value
 
     def next_kept(self, what: str) -> Any:
@@ -325,10 +330,16 @@ class Channel:
         self.opened.note_again(answer.notes)
         return value_of(answer)
 
-    def keep(self, what: str, value: Value) -> None:
+    def compare(self, told: bytes, whole: bool = False) -> None:
+        """Ends the job if an earlier attempt has told something else at the answer that is due."""
+        if not self._seeking and not self.kept.compare(told, whole):
+            raise RefusedError(OTHER_DATA)
+
+    def keep(self, what: str, value: Value, told: bytes = b"") -> None:
         """Keeps an answer that `next_kept` did not have, before anything depends on it."""
         if not self._seeking:
-            self.kept.keep(what, value, self.opened.since(self._noted))
+            self.compare(told, whole=True)
+            self.kept.keep(what, value, self.opened.since(self._noted), told)
             self._noted = self.opened.so_far
 
     def drawn(self, what: str, draw: Callable[[], Value]) -> Any:

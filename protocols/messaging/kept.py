@@ -20,13 +20,18 @@ whenever.
 What may be kept is what the party knows anyway: opened answers, and shares of values that stay
 hidden, as long as both sides keep the shares of one and the same attempt. What is random by design
 and shows in the result (a hidden numbering, noise) is drawn by `Channel.drawn`, once in an attempt. A
-later attempt draws it anew: a peer that has seen the result of the first, has changed its data and
-says that it kept nothing would otherwise see other data under the same noise. `on_redrawn` is called
-before that, and may refuse; a party whose budget pays for the noise has it charged there.
+later attempt that needs it draws it anew: a peer that has seen the result of the first, has changed its
+data and says that it kept nothing would otherwise see other data under the same noise. `on_redrawn` is
+called before that, and may refuse; a party whose budget pays for the noise has it charged there.
 
 In the first attempt the parties also tell each other a commitment to their inputs: for each column
 a digest under a key of the party's own. Everybody keeps them. A party that brings other columns to a
-later attempt ends the job; it may be proposed anew, and is then judged as another job.
+later attempt ends the job; it may be proposed anew, and is then judged as another job. A peer that
+runs its own code can tell the old digests and bring other columns. So an answer may have a digest of
+what it has told (`told`), equal in all attempts with equal data. When answers are sought anew, because
+a peer says that it has not kept them, the party keeps these digests of what it drops. It compares
+with them before it tells its own part (`Channel.compare`, which stores the digest first), and each
+answer that it would keep: an attempt that tells something else than an earlier one is refused.
 
 Messages: `attempt` has those of one broadcast. Adversary: semi-honest; a peer that claims other
 answers than it holds gets no answer from this party that it could not get by starting the job anew.
@@ -52,12 +57,14 @@ class Answer:
     """One stored answer: the attempt it comes from, what it answers, and its encoded value.
 
     `notes` are the openings that were noted while it was found. A drawn value has an empty token.
+    `told` is a digest of what the answer tells, which is equal in attempts with equal data; empty: none.
     """
 
     token: bytes
     what: str
     notes: Sequence[tuple[str, Sequence[str], int]]
     value: bytes
+    told: bytes = b""
 
 
 class AnswerStore(Protocol):
@@ -94,6 +101,10 @@ class MemoryAnswers:
 
 FINISHED = "finished"  # drawn values are named by their protocols, which use no such names
 BEGUN = "begun"  # the number of attempts, and the inputs of every party in the first
+TOLD = "told "  # with the place of an answer: what an attempt has told there
+OTHER_DATA = (
+    "the job goes on with other data than before its interruption; propose it again, as another job"
+)
 Inputs = Mapping[str, Mapping[str, bytes]]  # by party and column, the committed digest
 
 
@@ -108,7 +119,13 @@ class Kept:
         self._on_redrawn = on_redrawn
         stored = store.read() if store is not None else []
         self._answers = [answer for answer in stored if answer.token]
-        self._drawn = {answer.what: answer for answer in stored if not answer.token}
+        drawn = {answer.what: answer for answer in stored if not answer.token}
+        self._told = {
+            int(a.what[len(TOLD) :]): a for a in drawn.values() if a.what.startswith(TOLD)
+        }
+        self._drawn = {what: answer for what, answer in drawn.items() if not what.startswith(TOLD)}
+        self._stale: set[str] = set()  # drawn by an earlier attempt, and seen, perhaps
+        self._charged = False
         self._at = 0
         self._common = 0
         self._fewer = False  # whether a peer has not kept what this party has
@@ -143,16 +160,20 @@ class Kept:
         self._common, self._at = common, 0
         self._fewer = len(self._answers) > common
         if len(self._answers) > common:
+            for place, answer in enumerate(self._answers):
+                if answer.told:
+                    self._told[place] = _of_told(place, answer.told)
             self._answers = self._answers[:common]
             if self._store is not None:
-                self._store.replace([*self._drawn.values(), *self._answers])
+                drawn = [*self._drawn.values(), *self._told.values()]
+                self._store.replace([*drawn, *self._answers])
 
     def count(self, inputs: Inputs) -> list[tuple[str, str]]:
         """Counts one more attempt, and compares everybody's inputs with those of the first.
 
         Returns each party that brings another column than then, with the column's name. What earlier
-        attempts have drawn is forgotten, since it may have been seen, unless this party has finished
-        and its peers have all that it has.
+        attempts have drawn is not used again, since it may have been seen, unless this party has
+        finished and its peers have all that it has.
         """
         first, number = inputs, 1
         if (answer := self._drawn.get(BEGUN)) is not None:
@@ -166,13 +187,8 @@ class Kept:
         ]
         if changed:
             return changed
-        stale = self._drawn.keys() - {BEGUN, FINISHED}
-        if stale and (self._fewer or FINISHED not in self._drawn):
-            self._on_redrawn()
-            for what in stale:
-                del self._drawn[what]
-            if self._store is not None:
-                self._store.replace([*self._drawn.values(), *self._answers])
+        if self._fewer or FINISHED not in self._drawn:
+            self._stale = self._drawn.keys() - {BEGUN, FINISHED}
         self.keep_drawn(BEGUN, [number, *_as_words(first)])
         return []
 
@@ -188,25 +204,54 @@ class Kept:
         self._at += 1
         return answer
 
+    def compare(self, told: bytes, whole: bool) -> bool:
+        """Whether what is told at the answer that is due goes with what earlier attempts told there.
+
+        What is told part by part begins with the parts before; `whole` has all parts. It is stored
+        before it is told, since a peer may break off before the answer is complete.
+        """
+        earlier = self._told[self._at].told if self._at in self._told else None
+        if earlier is not None and not told.startswith(earlier):
+            return not whole and earlier.startswith(told)
+        if not whole and told != earlier:
+            noted = self._told[self._at] = _of_told(self._at, told)
+            if self._store is not None:
+                self._store.append(noted)
+        return True
+
     def keep(
-        self, what: str, value: Value, notes: Sequence[tuple[str, Sequence[str], int]]
+        self,
+        what: str,
+        value: Value,
+        notes: Sequence[tuple[str, Sequence[str], int]],
+        told: bytes = b"",
     ) -> None:
         """Stores an answer, before anything depends on it."""
+        self._at += 1
         if self._store is not None:
-            self._store.append(Answer(self._token, what, notes, _encoded(value)))
+            self._store.append(Answer(self._token, what, notes, _encoded(value), told))
 
     def finished(self) -> None:
         """Stores that this party's result is complete. It needs nothing more from its peers."""
         self.keep_drawn(FINISHED, 1)
 
     def drawn(self, what: str) -> Answer | None:
-        return self._drawn.get(what)
+        return None if what in self._stale else self._drawn.get(what)
 
     def keep_drawn(self, what: str, value: Value) -> None:
         """Stores a random value on the disk, before anything depends on it."""
+        if what in self._stale:
+            if not self._charged:
+                self._on_redrawn()
+            self._charged = True
+            self._stale.discard(what)
         answer = self._drawn[what] = Answer(b"", what, (), _encoded(value))
         if self._store is not None:
             self._store.append(answer, sync=True)
+
+
+def _of_told(place: int, told: bytes) -> Answer:
+    return Answer(b"", f"{TOLD}{place}", (), b"", told)
 
 
 def value_of(answer: Answer) -> Any:

@@ -86,14 +86,15 @@ def joint_sums(
     large: Callable[[UInt32s], bool] | None,
     few: Callable[[], DataError],
     rng: Random,
-    noise: Words | None = None,
+    noise: Callable[[], Words | None] = lambda: None,
     reach: int = STEPS,
 ) -> list[list[int]]:
     """The sums of products of all columns, the last of which is one everywhere.
 
     `held` has the places of each party's columns; `mine` are this party's own, `steps` the same as
     whole steps up to `reach`. `large` says whether all parties' counts are each 0 or large; `few` is
-    the error. With None the sums have noise: that of this party, if it is a server, is `noise`.
+    the error. With None the sums have noise: that of this party, if it is a server, is `noise`, which
+    is drawn when it is needed.
     """
     channel, me = transfers.channel, transfers.channel.me
     width = sum(map(len, held.values())) + 1
@@ -132,8 +133,8 @@ def joint_sums(
         raise few()
     with channel.step("sums"):
         part = _folded(sums)
-        if noise is not None:
-            part += noise
+        if (added := noise()) is not None:
+            part += added
         total = SecureSum(channel, names, rng.fork("sums")).modular(part).view(np.int64)
         found = total.tolist()
         told = channel.open(PRODUCTS, found) if counted else channel.open(NOISY, found)

@@ -92,6 +92,36 @@ def test_an_interruption_before_anything_was_drawn_costs_nothing(stores):
     assert attempts_in(stores["a"].answers) == 3
 
 
+def test_noise_whose_answer_all_have_is_not_drawn_again_and_costs_nothing(stores):
+    drawn, charges = [], []
+
+    def answer(channel):
+        def noise():
+            drawn.append(channel.me)
+            return len(drawn)
+
+        return channel.once("answer", lambda: channel.drawn("noise", noise))
+
+    first = attempt(stores, {"a": FIRST, "b": FIRST}, lambda: charges.append(1), answer)
+    for _ in range(3):
+        again = attempt(stores, {"a": FIRST, "b": FIRST}, lambda: charges.append(1), answer)
+        assert again == first
+    assert sorted(drawn) == ["a", "b"]
+    assert not charges
+
+
+def test_noise_of_a_third_attempt_is_charged_although_the_second_did_not_come_to_it(stores):
+    def noise(channel):
+        return channel.drawn("noise", lambda: 7)
+
+    charges = []
+    attempt(stores, {"a": FIRST, "b": FIRST}, then=noise)
+    attempt(stores, {"a": FIRST, "b": FIRST}, lambda: charges.append(1))
+    assert not charges
+    attempt(stores, {"a": FIRST, "b": FIRST}, lambda: charges.append(1), noise)
+    assert len(charges) == 2  # one at each party
+
+
 def test_a_budget_that_does_not_pay_for_new_noise_ends_the_attempt_before_it_is_drawn(stores):
     def noise(channel):
         return channel.drawn("noise", lambda: 7)

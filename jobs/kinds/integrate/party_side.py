@@ -50,6 +50,7 @@ from coterie.protocols.integration.bounds import Demand, records_within_bounds
 from coterie.protocols.integration.class_labels import class_holders
 from coterie.protocols.integration.integrate import integrate
 from coterie.protocols.integration.plan import Outcome, Plan
+from coterie.protocols.integration.telling import Telling
 from coterie.protocols.messaging.channel import Channel
 from coterie.protocols.messaging.opening import COORDINATOR, declare
 from coterie.protocols.messaging.release_gate import show_groups
@@ -102,7 +103,7 @@ def run_party_side(
         models_of(job.requirements, _labels(job, common))
         stays = np.arange(len(rows))
         if job.bounded:
-            stays = np.flatnonzero(_within_bounds(job, channel, common.columns, len(rows), rng))
+            stays = np.flatnonzero(_within_bounds(job, channel, common.columns, rows, rng))
         cost = len(rows) - len(stays)
         own = common.take(stays) if cost else common
         behaviour = behaviour_of(job, channel.me, rng)
@@ -111,7 +112,7 @@ def run_party_side(
         table: Shown
         if job.method == MONDRIAN:
             cuts = run_cuts(
-                job, plan, channel, own.columns, labels, len(stays), rng, workspace, behaviour
+                job, plan, channel, own.columns, labels, rows[stays], rng, workspace, behaviour
             )
             table, classes = CutTable(cuts), cuts.classes
             result = result_of(job, table, cost)
@@ -125,6 +126,7 @@ def run_party_side(
                 rng,
                 book=workspace.book,
                 left_out=cost,
+                rows=rows[stays],
                 **behaviour.hooks,
             )
             behaviour.contributions = outcome.contributions
@@ -252,9 +254,10 @@ def _plan(job: IntegrateJob, channel: Channel, own: Columns, round_by_round: boo
 
 
 def _within_bounds(
-    job: IntegrateJob, channel: Channel, columns: Mapping[str, Column], records: int, rng: Random
+    job: IntegrateJob, channel: Channel, columns: Mapping[str, Column], rows: Rows, rng: Random
 ) -> Mask:
     """The common records that the bounds in `at_most` permit to stay."""
+    records, telling = len(rows), Telling(rows)
     axes, codes = [], {}
     for attribute in job.bounded:
         _, cut = attribute.start
@@ -273,8 +276,9 @@ def _within_bounds(
     most = suppression_limit(job.max_suppression, records)
     fork = rng.fork("bounds")
     return records_within_bounds(
-        channel, job.record_holders, axes, codes, demands, records, most, fork
-    )
+        channel, job.record_holders, axes, codes, demands, records, most, fork,
+        lambda stays: telling.digest(codes=stays),
+    )  # fmt: skip
 
 
 def coded(labels: Labels) -> Coded:

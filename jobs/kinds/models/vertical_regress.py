@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from coterie.base.arrays import Floats, Ints, UInt32s
+from coterie.base.arrays import Floats, Ints, UInt32s, Words
 from coterie.jobs.kinds.models.common import JoinedNumbers, few_records, rounded
 from coterie.jobs.kinds.models.noisy import REACH, ProductNoise, described
 from coterie.jobs.kinds.models.regress_job import RegressJob
@@ -61,7 +61,9 @@ def fit_vertically(
 
     transfers = Transfers(channel, rng.fork("transfers"))
     noise = ProductNoise(job.noise, signs) if job.noise else None
-    drawn = noise.drawn(hidden, rng.fork("noise")) if noise else None
+
+    def drawn() -> Words | None:
+        return noise.drawn(hidden, rng.fork("noise")) if noise else None
 
     def multiplied() -> list[Value]:
         rows = joint_sums(

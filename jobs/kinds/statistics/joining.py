@@ -29,6 +29,7 @@ from coterie.protocols.integration.class_labels import (
     digest_of_class,
     share_class,
 )
+from coterie.protocols.integration.telling import Telling
 from coterie.protocols.messaging.broadcast_check import compare_digests, digest_of
 from coterie.protocols.messaging.channel import Channel
 from coterie.protocols.messaging.opening import declare
@@ -157,7 +158,8 @@ def _share_labels(
     holds = prepared.labels is not None
     holders = class_holders(channel, job.party_names, job.class_name, holds)
     own = prepared.labels.take(rows) if prepared.labels else None
-    labels = share_class(channel, holders, own, len(rows), rng.fork("class"))
+    fork = rng.fork("class")
+    labels = share_class(channel, holders, own, len(rows), fork, Telling(rows))
     with channel.step("compare"):
         heard = {holders[0]: digest_of_class(labels)}
         compare_digests(channel, job.party_names, heard, "the class")

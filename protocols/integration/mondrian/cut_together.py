@@ -37,7 +37,8 @@ Messages, in order, after the class (`class_labels`), in the step `cut`:
     ends       only with tight boxes, once: each party to all: the ends of its numbers by group
 With `strategy`, digests of the messages of `winner` and `instruct` are compared besides.
 
-Kept answers: the start, and each level as a whole, before the next one begins.
+Kept answers: the start, and each level as a whole, before the next one begins. A later attempt that
+settles, wins or cuts otherwise is refused, before this party tells its cuts of the level (`telling`).
 
 Cost: two messages in sequence a level (five with models), about log2(n/k) levels and a few more; the
 winner of a group sends every other party ceil(log2 parts) bits for each of its records. Adult, eight
@@ -68,6 +69,7 @@ from coterie.protocols.integration.mondrian.levels import Levels
 from coterie.protocols.integration.mondrian.start import start_values
 from coterie.protocols.integration.plan import Plan
 from coterie.protocols.integration.spans import announce_spans, digests_of_announced
+from coterie.protocols.integration.telling import Telling
 from coterie.protocols.messaging.broadcast_check import compare_digests
 from coterie.protocols.messaging.channel import Channel
 from coterie.protocols.messaging.codes import bits_for
@@ -121,18 +123,23 @@ def cut_together(
     hide_scores: bool = True,
     strategy: float | None = None,
     book: RecordContribution = record_nothing,
+    rows: Array | None = None,
 ) -> CutOutcome:
     """This party's part of the joint run.
 
     `columns` are its own attributes of the QIDs; `labels` has the class, if the party holds it, and
-    its sensitive columns, by name. `strategy` is the epsilon of the participation strategy.
+    its sensitive columns, by name. `strategy` is the epsilon of the participation strategy. `rows`
+    has the party's own row of each record, by which attempts are compared.
     """
+    telling = Telling(np.arange(records) if rows is None else rows)
     check_sizes(plan.requirements, records)
     labels = _compact(plan, labels)
     models_of(plan.requirements, labels)
     if plan.class_name is not None:
         own = labels.get(plan.class_name) if channel.me in plan.class_holders else None
-        labels[plan.class_name] = share_class(channel, plan.class_holders, own, records, rng)
+        labels[plan.class_name] = share_class(
+            channel, plan.class_holders, own, records, rng, telling
+        )
     classes = labels[plan.class_name] if plan.class_name is not None else None
     with channel.step("cut"):
         trees = announce_spans(channel, plan, columns)
@@ -141,10 +148,11 @@ def cut_together(
             compare_digests(channel, plan.names, heard, "the class and the spans")
         spaces = {name: space_of(trees[name]) for name in plan.trees}
         conditions = joined(plan.requirements, list(spaces))
-        starts = start_values(channel, plan, columns, records)
+        starts = start_values(channel, plan, columns, records, telling)
         levels = Levels(
-            channel, plan, columns, labels, records, rng, spaces, conditions, starts, strategy
-        )
+            channel, plan, columns, labels, records, rng, spaces, conditions, starts, strategy,
+            telling,
+        )  # fmt: skip
         return _outcome(levels, hide_scores, book)
 
 
@@ -159,11 +167,14 @@ def cut_further(
     hide_scores: bool = True,
     strategy: float | None = None,
     book: RecordContribution = record_nothing,
+    rows: Array | None = None,
 ) -> CutOutcome:
     """The second phase of a specialization: its groups are the first ones here.
 
-    `columns` and `labels` are those of `integrate`, with the class as all parties know it.
+    `columns`, `labels` and `rows` are those of `integrate`, with the class as all parties know it.
     """
+    every = np.arange(table.records) if rows is None else rows
+    telling = Telling(every[table.kept] if table.suppressed else every)
     if table.suppressed:
         columns = {name: column.take(table.kept) for name, column in columns.items()}
         labels = {name: column.take(table.kept) for name, column in labels.items()}
@@ -175,7 +186,7 @@ def cut_further(
         starts = {name: start_of(table, name) for name in table.names}
         levels = Levels(
             channel, plan, columns, _compact(plan, labels), records, rng, spaces, conditions,
-            starts, strategy,
+            starts, strategy, telling,
         )  # fmt: skip
         return _outcome(levels, hide_scores, book)
 

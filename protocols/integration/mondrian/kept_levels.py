@@ -14,7 +14,8 @@ from coterie.protocols.messaging.wire import Value
 LEVEL = "level"
 
 
-def keep(run: JointRun, level: Level) -> None:
+def keep(run: JointRun, level: Level, whole: bytes) -> None:
+    """`whole` is the digest of what the level has told."""
     names = list(run.plan.names)
     groups = [
         [*group, names.index(winner.party), int(group in level.refused)]
@@ -23,7 +24,8 @@ def keep(run: JointRun, level: Level) -> None:
     table = np.array(groups, np.int64).reshape(-1, 4)
     told: list[Value] = [level.instructed.get(name, 0) for name in names]
     settled: list[Value] = [level.settled[name] for name in names]
-    run.channel.keep(LEVEL, [settled, [int(level.present[name]) for name in names], table, told])
+    flags: list[Value] = [int(level.present[name]) for name in names]
+    run.channel.keep(LEVEL, [settled, flags, table, told], whole)
 
 
 def followed(run: JointRun, kept: Any) -> Level:

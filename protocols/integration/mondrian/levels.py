@@ -43,6 +43,7 @@ from coterie.protocols.integration.mondrian.winner_exchange import WinnerExchang
 from coterie.protocols.integration.mondrian.winners import HiddenWinners, Winner, bits_of_scores
 from coterie.protocols.integration.participation import whole_epsilon
 from coterie.protocols.integration.plan import Plan
+from coterie.protocols.integration.telling import Telling
 from coterie.protocols.messaging.broadcast_check import compare_digests, digest_of
 from coterie.protocols.messaging.channel import Channel
 from coterie.protocols.messaging.opening import declare
@@ -72,7 +73,9 @@ class Levels:
         conditions: Sequence[Joined],
         starts: Mapping[str, Start],
         strategy: float | None,
+        telling: Telling,
     ) -> None:
+        self._telling = telling
         self._columns, self._labels, self._rng = columns, labels, rng
         self._conditions = conditions
         partitions = [
@@ -152,16 +155,25 @@ class Levels:
             return True
         with channel.step("winner"):
             settled, present, winners = self._winners.compete(best, message)
+        told = self._telling.digest(
+            self.number,
+            [settled[name] for name in run.plan.names],
+            [name for name in run.plan.names if present[name]],
+            repr([(*group, winner.party) for group, winner in winners.items()]),
+        )
+        channel.compare(told)
         codes = self._instructions.own_codes(winners, best)
         with channel.step("propose"):
             refused = self._refused(winners, best, codes)
+        told += self._telling.digest(repr(sorted(refused)))
+        channel.compare(told)
         level = Level(settled, present, winners, refused, {})
         with channel.step("instruct"):
             due = {name: level.won(name) for name in run.plan.names}
-            told = self._instructions.exchange(self.number, due, best, codes)
-            level = replace(level, instructed=told)
-            self._apply(level, best)
-        keep(run, level)
+            instructed = self._instructions.exchange(self.number, due, best, codes)
+            level = replace(level, instructed=instructed)
+            told += self._apply(level, best)
+        keep(run, level, told)
         return True
 
     def _refused(
@@ -202,10 +214,11 @@ class Levels:
             found |= {(number, at): cut for at, cut in enumerate(cuts) if cut is not None}
         return message, found
 
-    def _apply(self, level: Level, best: Mapping[Key, Cut], following: bool = False) -> None:
-        """Checks the cuts of all parties and makes the groups of the next level."""
+    def _apply(self, level: Level, best: Mapping[Key, Cut], following: bool = False) -> bytes:
+        """Checks the cuts of all parties and makes the groups of the next level; a digest of the cuts."""
         made = self._instructions.read(self.number, level, following)
         partitions = self.run.shared.partitions
+        told = b"" if following else self._told(made)
         for number, partition in enumerate(partitions):
             decisions = [
                 self._decision(level, (number, at), made, best)
@@ -218,6 +231,21 @@ class Levels:
             self._going = False
             for partition in partitions:
                 partition.close()
+        return told
+
+    def _told(self, made: Mapping[Key, tuple[Cut, Array]]) -> bytes:
+        """The digest of the cuts of all parties, before the groups are divided."""
+        found = b""
+        for number, partition in enumerate(self.run.shared.partitions):
+            cuts = {at: cut for (n, at), (cut, _) in made.items() if n == number}
+            starts = partition.open.starts
+            parts = [
+                (partition.open.rows[starts[at] : starts[at] + len(codes)], codes)
+                for (n, at), (_, codes) in made.items()
+                if n == number
+            ]
+            found += self._telling.of_parts(repr(sorted(cuts.items())), parts)
+        return found
 
     def _decision(
         self,

@@ -14,6 +14,7 @@ from coterie.base.arrays import Array
 from coterie.protocols.integration.mondrian.joint_run import JointRun
 from coterie.protocols.integration.mondrian.judged_cuts import Judgement
 from coterie.protocols.integration.plan import Plan
+from coterie.protocols.integration.telling import Telling
 from coterie.protocols.messaging.broadcast_check import compare_digests, digest_of
 from coterie.protocols.messaging.channel import Channel
 from coterie.protocols.messaging.codes import pack_codes, unpack_codes
@@ -30,7 +31,7 @@ STARTED = declare(
 
 
 def start_values(
-    channel: Channel, plan: Plan, columns: Mapping[str, Column], records: int
+    channel: Channel, plan: Plan, columns: Mapping[str, Column], records: int, telling: Telling
 ) -> dict[str, Start]:
     """The start value of each record on every bounded attribute, as its holder tells it."""
     if not plan.start_values:
@@ -60,7 +61,8 @@ def start_values(
             heard[holder] = digest_of(heard.get(holder, b""), packed)
         with channel.step("compare"):
             compare_digests(channel, plan.names, heard, "its start values")
-    channel.keep(START, [*found.values()])
+    told = b"".join(telling.digest(name, codes=codes) for name, codes in found.items())
+    channel.keep(START, [*found.values()], told)
     return {name: (regions[name], codes) for name, codes in found.items()}
 
 

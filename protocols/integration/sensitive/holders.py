@@ -24,6 +24,7 @@ from coterie.base.errors import DataError
 from coterie.protocols.integration.instructions import Exchange
 from coterie.protocols.integration.plan import Plan
 from coterie.protocols.integration.sensitive.joint_frequencies import JointFrequencies
+from coterie.protocols.integration.telling import Telling
 from coterie.protocols.messaging.channel import Channel
 from coterie.protocols.messaging.opening import declare
 from coterie.protocols.primitives.randomness import Random
@@ -66,10 +67,15 @@ class Holders:
     """One party's part in judging proposals by their holders."""
 
     def __init__(
-        self, channel: Channel, plan: Plan, table: Specializer, exchange: Exchange
+        self,
+        channel: Channel,
+        plan: Plan,
+        table: Specializer,
+        exchange: Exchange,
+        telling: Telling,
     ) -> None:
         self.channel, self.plan, self.table = channel, plan, table
-        self._exchange = exchange
+        self._exchange, self._telling = exchange, telling
         self._checkers = [checkers_of(plan, name) for name in table.names]
         self._joint: dict[int, JointFrequencies] = {}
 
@@ -126,6 +132,7 @@ class Holders:
             instruction = channel.open(PROPOSAL, self._exchange.receive(winner), to=channel.me)
             if instruction.attribute != attribute:
                 raise channel.fault(winner, "proposed one attribute and sent another")
+            channel.compare(self._telling.of_instruction(self.table, instruction))
             channel.send(winner, int(self._permits(instruction)))
         return channel.open(VERDICT, channel.recv_flag(winner)), checkers, instruction
 

@@ -82,11 +82,12 @@ def test_a_damaged_record_and_what_follows_does_not_count(tmp_path):
 @pytest.mark.parametrize(
     "values",
     [
-        [1, "one", [], b"value"],
-        [b"token", "one", 7, b"value"],
-        [b"token", "one", [["name", ["x"], "twice"]], b"value"],
-        [b"token", "one", [["name", [7], 2]], b"value"],
-        [b"token", "one", [], b"value", b"more"],
+        [1, "one", [], b"value", b""],
+        [b"token", "one", 7, b"value", b""],
+        [b"token", "one", [["name", ["x"], "twice"]], b"value", b""],
+        [b"token", "one", [["name", [7], 2]], b"value", b""],
+        [b"token", "one", [], b"value"],
+        [b"token", "one", [], b"value", b"", b"more"],
     ],
 )
 def test_a_record_of_another_form_does_not_count(tmp_path, values):

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from coterie.base.errors import CoterieError
+from coterie.base.errors import CoterieError, RefusedError
 from coterie.protocols.messaging.channel import Channel
 from coterie.protocols.messaging.kept import Kept, MemoryAnswers, sound_claim
 from coterie.protocols.messaging.memory import MemoryNetwork, run_parties
@@ -126,3 +126,63 @@ def test_without_a_store_everything_is_computed():
 def test_a_claim_of_a_wrong_form_is_none(claim):
     assert not sound_claim(claim)
     assert sound_claim([b"x" * 16, 1])
+
+
+# ---- what an attempt tells, after answers were dropped because a peer says that it lacks them
+
+
+def telling(*parts, then=lambda channel: None, whole=True):
+    """An attempt that tells parts of an answer, one after the other, and perhaps keeps it."""
+
+    def work(channel):
+        told = b""
+        for part in parts:
+            told += part
+            channel.compare(told)
+        then(channel)
+        if whole:
+            channel.keep("answer", 0, told)
+
+    return work
+
+
+A, B, C = (bytes([n]) * 32 for n in (1, 2, 3))
+
+
+@pytest.mark.parametrize("whole", [False, True])
+def test_what_was_told_may_be_told_again_and_gone_on_with(whole):
+    stores = {"a": MemoryAnswers(), "b": MemoryAnswers()}
+    for nonces, parts in ((FIRST, [A]), (SECOND, [A, B]), (THIRD, [A, B])):
+        attempt(stores, nonces, telling(*parts, whole=whole and parts != [A]))
+        stores["b"].answers = []
+
+
+@pytest.mark.parametrize("whole", [False, True])
+@pytest.mark.parametrize("parts", [[B], [A, C], [A[:31] + b"2"], [A[:16] + B[:16]]])
+def test_every_part_of_what_is_told_is_compared(whole, parts):
+    stores = {"a": MemoryAnswers(), "b": MemoryAnswers()}
+    attempt(stores, FIRST, telling(A, B, whole=whole))
+    stores["b"].answers = []
+    with pytest.raises(RefusedError, match="goes on with other data than before"):
+        attempt(stores, SECOND, telling(*parts))
+
+
+def test_an_answer_that_tells_less_than_before_is_another_answer():
+    stores = {"a": MemoryAnswers(), "b": MemoryAnswers()}
+    attempt(stores, FIRST, telling(A, B))
+    stores["b"].answers = []
+    with pytest.raises(RefusedError, match="goes on with other data than before"):
+        attempt(stores, SECOND, telling(A))
+
+
+def test_what_an_attempt_was_about_to_tell_counts_as_told():
+    """The peer breaks off when it has heard it, and before the answer is kept."""
+    stores = {"a": MemoryAnswers(), "b": MemoryAnswers()}
+
+    def broken(channel):
+        raise CoterieError("broke off")
+
+    with pytest.raises(CoterieError, match="broke off"):
+        attempt(stores, FIRST, telling(A, then=broken))
+    with pytest.raises(RefusedError):
+        attempt(stores, SECOND, telling(B))

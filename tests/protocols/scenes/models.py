@@ -187,7 +187,7 @@ def products_with_noise(watched, world):
             noise = np.concatenate(draw_noise(hidden, promise, WIDE[:1] * 55, 1, rng.fork("noise")))
         joint_sums(
             Transfers(channel, rng.fork("transfers")), THREE, held, mine.astype(float), mine, RECORDS,
-            None, lambda: DataError("few"), rng.fork("products"), noise, 4096,
+            None, lambda: DataError("few"), rng.fork("products"), lambda: noise, 4096,
         )  # fmt: skip
 
     return dict.fromkeys(THREE, party)

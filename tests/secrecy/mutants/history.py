@@ -12,6 +12,8 @@ DESCRIBED = "tests/party/history/test_descriptions.py"
 BISECTED = f"{CHOSEN}/test_bisecting_answers.py"
 
 _ATTEMPTS = "tests/chosen_inputs/test_attempts.py::"
+_REPLAYS = "tests/chosen_inputs/test_replays.py::"
+_TELLING = "tests/protocols/integration/test_telling.py::"
 
 MUTANTS = [
     mutant(
@@ -32,16 +34,84 @@ MUTANTS = [
     mutant(
         "noise of an earlier attempt",
         "protocols/messaging/kept.py",
-        "            for what in stale:\n                del self._drawn[what]\n",
-        "",
+        "return None if what in self._stale else self._drawn.get(what)",
+        "return self._drawn.get(what)",
         f"{_ATTEMPTS}test_noise_that_a_peer_may_have_seen_is_not_used_for_other_data",
     ),
     mutant(
         "the price of noise that is drawn anew",
         "protocols/messaging/kept.py",
-        "            self._on_redrawn()\n",
+        "                self._on_redrawn()\n",
         "",
         f"{_ATTEMPTS}test_a_budget_that_does_not_pay_for_new_noise_ends_the_attempt_before_it_is_drawn",
+    ),
+    mutant(
+        "what an attempt tells that an earlier one has not told",
+        "protocols/messaging/kept.py",
+        "            return not whole and earlier.startswith(told)\n",
+        "            return True\n",
+        f"{_REPLAYS}test_replays_with_other_columns_tell_no_more_than_the_first_attempt",
+        f"{_REPLAYS}test_the_lender_tells_one_thing_at_each_place_wherever_the_bank_breaks_off",
+    ),
+    mutant(
+        "what was told when a peer broke off before the answer was complete",
+        "protocols/messaging/kept.py",
+        "                self._store.append(noted)\n",
+        "                pass\n",
+        f"{_REPLAYS}test_the_lender_tells_one_thing_at_each_place_wherever_the_bank_breaks_off"
+        "[confirmed]",
+    ),
+    mutant(
+        "what a dropped answer has told",
+        "protocols/messaging/kept.py",
+        "                if answer.told:\n",
+        "                if not answer.told:\n",
+        f"{_REPLAYS}test_replays_with_other_columns_tell_no_more_than_the_first_attempt",
+    ),
+    mutant(
+        "an own instruction, before it is told",
+        "protocols/integration/rounds.py",
+        "        if instruction is not None:\n            self._compare(instruction)\n",
+        "",
+        f"{_REPLAYS}test_the_lender_tells_one_thing_at_each_place_wherever_the_bank_breaks_off"
+        "[confirmed]",
+    ),
+    mutant(
+        "the instructions of a turn, before they are told",
+        "protocols/integration/rounds.py",
+        "                    self._compare(instruction)\n                    self._exchange.give",
+        "                    self._exchange.give",
+        f"{_REPLAYS}test_the_lender_tells_one_thing_at_each_place_wherever_the_bank_breaks_off"
+        "[turns]",
+    ),
+    mutant(
+        "who wins which groups of a level, before cuts are told",
+        "protocols/integration/mondrian/levels.py",
+        "        channel.compare(told)\n        codes",
+        "        told = bytes(32)\n        codes",
+        f"{_REPLAYS}test_the_lender_tells_one_thing_at_each_place_wherever_the_bank_breaks_off"
+        "[levels]",
+    ),
+    mutant(
+        "who is in which group, beside how many are",
+        "protocols/integration/telling.py",
+        "0 if codes is None else codes[self._order]",
+        "0 if codes is None else np.bincount(codes)",
+        f"{_TELLING}test_two_people_in_each_other_s_place_are_told_from_the_same_people",
+    ),
+    mutant(
+        "which records take part in what is told",
+        "protocols/integration/telling.py",
+        "digest_of(rows[self._order])",
+        "digest_of(len(rows))",
+        f"{_TELLING}test_other_people_with_the_same_codes_are_told_from_the_same_people",
+    ),
+    mutant(
+        "half of the bytes of what is told",
+        "protocols/messaging/kept.py",
+        "if earlier is not None and not told.startswith(earlier):",
+        "if earlier is not None and told[::64] != earlier[::64]:",
+        "tests/protocols/messaging/test_kept.py::test_every_part_of_what_is_told_is_compared",
     ),
     mutant(
         "noise that is charged anew without end",

@@ -42,8 +42,8 @@ MUTANTS = [
     mutant(
         "values below the cut",
         "protocols/integration/integrate.py",
-        "        run = Rounds(channel, plan, table, book, rng)\n",
-        "        run = Rounds(channel, plan, table, book, rng)\n"
+        "        run = Rounds(channel, plan, table, book, rng, telling)\n",
+        "        run = Rounds(channel, plan, table, book, rng, telling)\n"
         "        channel.broadcast(*[np.asarray(getattr(c, 'codes', np.zeros(records)), np.int64)"
         " for c in columns.values()], 0)\n"
         "        channel.gather()\n",

@@ -213,8 +213,8 @@ MUTANTS = [
     mutant(
         "the noise of clusters of the second server",
         "protocols/aggregates/noisy_kmeans.py",
-        "if work.hidden.is_server:",
-        "if work.hidden.first:",
+        "if not work.hidden.is_server:",
+        "if not work.hidden.first:",
         f"{_KMEANS}::test_opened_numbers_are_the_sums_with_the_noise_of_both_servers",
     ),
     mutant(

@@ -19,7 +19,7 @@ from coterie.anonymity.table.groups import group_numbers
 from coterie.anonymity.table.hierarchy import height_shares
 from coterie.anonymity.table.table import Generalized
 from coterie.anonymity.table.taxonomy import TOP
-from coterie.base.arrays import Array
+from coterie.base.arrays import Array, Rows
 from coterie.jobs.data.workspace import Workspace
 from coterie.jobs.kinds.integrate.behaviour import Behaviour
 from coterie.jobs.kinds.integrate.job import IntegrateJob
@@ -108,16 +108,17 @@ def run_cuts(
     channel: Channel,
     columns: Mapping[str, Column],
     labels: Mapping[str, Any],
-    records: int,
+    rows: Rows,
     rng: Random,
     workspace: Workspace,
     behaviour: Behaviour,
 ) -> CutOutcome:
     outcome = cut_together(
-        channel, plan, columns, labels, records, rng,
+        channel, plan, columns, labels, len(rows), rng,
         hide_scores=job.hide_scores,
         strategy=job.epsilon if job.adversary == "malicious" else None,
         book=workspace.book,
+        rows=rows,
     )  # fmt: skip
     behaviour.contributions = dict(outcome.contributions)
     return outcome

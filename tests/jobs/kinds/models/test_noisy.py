@@ -100,7 +100,7 @@ def test_sums_of_products_have_both_draws_and_one_server_faces_a_whole_one(noise
         mine = held[channel.me]
         found = joint_sums(
             Transfers(channel, rng.fork("transfers")), names, held, table[:, mine], steps[:, mine],
-            records, None, lambda: DataError("few"), rng.fork("products"), drawn, REACH,
+            records, None, lambda: DataError("few"), rng.fork("products"), lambda: drawn, REACH,
         )  # fmt: skip
         return found, drawn
 
