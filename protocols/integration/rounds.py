@@ -382,4 +382,4 @@ class Rounds:
         if winner != channel.me:
             others = tuple(name for name in self.plan.names if name != winner)
             self.book(Contribution(winner, others, score, mark))
-        self._keep(winner, values, told)
+        self._keep(winner, values, told=told)

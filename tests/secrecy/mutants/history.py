@@ -41,8 +41,8 @@ MUTANTS = [
     mutant(
         "the price of noise that is drawn anew",
         "protocols/messaging/kept.py",
-        "                self._on_redrawn()\n",
-        "",
+        "            if not self._charged:\n",
+        "            if self._charged:\n",
         f"{_ATTEMPTS}test_a_budget_that_does_not_pay_for_new_noise_ends_the_attempt_before_it_is_drawn",
     ),
     mutant(
@@ -58,8 +58,8 @@ MUTANTS = [
         "protocols/messaging/kept.py",
         "                self._store.append(noted)\n",
         "                pass\n",
-        f"{_REPLAYS}test_the_lender_tells_one_thing_at_each_place_wherever_the_bank_breaks_off"
-        "[confirmed]",
+        "tests/protocols/messaging/test_kept.py::"
+        "test_what_an_attempt_was_about_to_tell_counts_as_told",
     ),
     mutant(
         "what a dropped answer has told",
@@ -74,7 +74,7 @@ MUTANTS = [
         "        if instruction is not None:\n            self._compare(instruction)\n",
         "",
         f"{_REPLAYS}test_the_lender_tells_one_thing_at_each_place_wherever_the_bank_breaks_off"
-        "[confirmed]",
+        "[1-confirmed]",
     ),
     mutant(
         "the instructions of a turn, before they are told",
@@ -82,7 +82,7 @@ MUTANTS = [
         "                    self._compare(instruction)\n                    self._exchange.give",
         "                    self._exchange.give",
         f"{_REPLAYS}test_the_lender_tells_one_thing_at_each_place_wherever_the_bank_breaks_off"
-        "[turns]",
+        "[1-turns]",
     ),
     mutant(
         "who wins which groups of a level, before cuts are told",
@@ -90,7 +90,7 @@ MUTANTS = [
         "        channel.compare(told)\n        codes",
         "        told = bytes(32)\n        codes",
         f"{_REPLAYS}test_the_lender_tells_one_thing_at_each_place_wherever_the_bank_breaks_off"
-        "[levels]",
+        "[0-levels]",
     ),
     mutant(
         "who is in which group, beside how many are",
