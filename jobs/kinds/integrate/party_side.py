@@ -132,10 +132,10 @@ def run_party_side(
             behaviour.contributions = outcome.contributions
             table, classes = outcome.table, outcome.classes
             if job.refine == GROUPS:
-                table = CutTable(
-                    refine_cuts(job, plan, channel, outcome, own.columns, labels, rng, workspace),
-                    table,
+                refined = refine_cuts(
+                    job, plan, channel, outcome, own.columns, labels, rows[stays], rng, workspace
                 )
+                table = CutTable(refined, table)
             result = _result(job, outcome, table, cost)
         there = stays[table.kept]
         if workspace.exhibits is not None:

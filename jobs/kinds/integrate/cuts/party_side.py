@@ -131,6 +131,7 @@ def refine_cuts(
     outcome: Outcome,
     columns: Mapping[str, Column],
     labels: Mapping[str, Any],
+    rows: Rows,
     rng: Random,
     workspace: Workspace,
 ) -> CutOutcome:
@@ -142,6 +143,7 @@ def refine_cuts(
         hide_scores=job.hide_scores,
         strategy=job.epsilon if job.adversary == "malicious" else None,
         book=workspace.book,
+        rows=rows,
     )  # fmt: skip
 
 
