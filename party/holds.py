@@ -5,24 +5,20 @@ goes out (`policy.output`). While the job waits, it runs for its peers and its c
 are sent, and its step says that it waits. The limit of `policy.answer_within` counts from the first time
 the question was put: a restart of the server does not prolong it. An answer is on the disk, with the
 digest of what it was about, before the steward hears that it counts and before the job goes on: after
-an interruption the same question is not put again, and a no stays a no. A file that cannot be read
-answers nothing.
+an interruption the same question is not put again, and a no stays a no.
 """
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Callable, Mapping
-from pathlib import Path
 from typing import Any
 
-from coterie.base.errors import EnvironmentFaultError, RefusedError
+from coterie.base.errors import RefusedError
 from coterie.base.text import one_line
-from coterie.party.books.whole_file import write_whole
 from coterie.party.job_record import Hold, Record
+from coterie.party.store.database import database
 
-_FILE = "held.json"  # in the folder of the job: questions and answers
 _LOOK = 0.1
 
 
@@ -38,8 +34,8 @@ def ask(
 
     `interrupted` returns the error that has ended the job meanwhile, if one has.
     """
-    path = record.folder / _FILE
-    kept = _read(path)
+    books, name = database(record.home), record.note
+    kept = books.get("notes", name) or {}
     before = kept.get(hold.about, {})
     if before.get("yes") == digest:
         return
@@ -48,7 +44,7 @@ def ask(
     hold.digest = digest
     within = hold.until - wall()
     hold.until = min(hold.until, _until(before, hold.until))
-    _write(path, {**kept, hold.about: {"until": hold.until}})
+    books.put("notes", name, {**kept, hold.about: {"until": hold.until}})
     record.held = hold
     try:
         on_ask()
@@ -75,9 +71,10 @@ def answer(record: Record, about: str, yes: bool, reason: str, person: str) -> b
         hold = record.held
         if hold is None or hold.about != about or hold.answered.is_set():
             return False
-        path, reason = record.folder / _FILE, one_line(reason)
+        books, name, reason = database(record.home), record.note, one_line(reason)
         said = {"yes": hold.digest} if yes else {"no": hold.digest, "reason": reason}
-        _write(path, {**_read(path), about: {"until": hold.until, **said}})
+        kept = books.get("notes", name) or {}
+        books.put("notes", name, {**kept, about: {"until": hold.until, **said}})
         hold.yes, hold.reason, hold.person = yes, reason, one_line(person)
         hold.answered.set()
         return True
@@ -99,20 +96,3 @@ def _in_words(seconds: float) -> str:
         if seconds >= 2 * size:
             return f"{seconds / size:.0f} {unit}"
     return f"{seconds:.0f} seconds"
-
-
-def _read(path: Path) -> dict[str, Any]:
-    try:
-        found = json.loads(path.read_text())
-    except (OSError, ValueError):
-        return {}  # the question is put again
-    if not isinstance(found, dict):
-        return {}
-    return {about: entry for about, entry in found.items() if isinstance(entry, dict)}
-
-
-def _write(path: Path, content: Mapping[str, Any]) -> None:
-    try:
-        write_whole(path, json.dumps(content))
-    except OSError as error:
-        raise EnvironmentFaultError(f"{path}: {error.strerror}") from None

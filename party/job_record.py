@@ -1,4 +1,4 @@
-"""The record of one job at a party, and its line in the journal."""
+"""The record of one job at a party, and its row in the journal."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from coterie.base.arrays import Words
+from coterie.base.names import is_job_id
 from coterie.jobs.data.workspace import Workspace
 from coterie.jobs.file.job import Job
 from coterie.protocols.messaging.wrappers import Traffic
@@ -92,6 +93,11 @@ class Record:
         return self.home / "jobs" / self.job_id
 
     @property
+    def note(self) -> str:
+        """The name of the note that has the job's questions to the operator, and the answers."""
+        return f"held {self.job_id}"
+
+    @property
     def workspace(self) -> Workspace:
         return Workspace(self.folder)
 
@@ -121,31 +127,27 @@ def unsettle(record: Record) -> None:
         record.changed = threading.Condition()
 
 
-def proposed_by(entry: Mapping[str, Any], job_id: str, home: Path) -> Record:
-    """The record of a job, as the line of the journal about its proposal has it."""
+def record_of(entry: Mapping[str, Any], job_id: str, home: Path) -> Record | None:
+    """The record of a job from its row in the journal; None if it is the row of none."""
+    state = entry.get("state")
+    if not is_job_id(job_id) or not isinstance(state, str) or state not in _STATES:
+        return None
     coordinator, name, kind, digest = (
         _text(entry, key) for key in ("coordinator", "name", "kind", "digest")
     )
     # Most jobs of the journal ended long ago, so they use as little memory as possible.
     record = Record(job_id, coordinator, name, kind, digest, home, changed=_SETTLED)
-    record.proposed = _time(entry, "proposed", _time(entry))
-    return record
-
-
-def take_state(record: Record, entry: Mapping[str, Any]) -> bool:
-    """Gives the record the state that a line of the journal has; False if it has none."""
-    state = entry.get("state")
-    if not isinstance(state, str) or state not in _STATES:
-        return False
     record.state = State.Value(state)
     record.reason = _text(entry, "reason")
     record.told = _text(entry, "told", record.reason)
     record.exit_code = _number(entry, "exit_code", 0)
     record.culprit = _text(entry, "culprit")
     record.resumable = entry.get("resumable") is True
-    record.records = _number(entry, "records", record.records)
+    record.eager = entry.get("eager") is True
+    record.records = _number(entry, "records", 0)
     record.since = _time(entry)
-    return True
+    record.proposed = _time(entry, "proposed", record.since)
+    return record
 
 
 def _text(entry: Mapping[str, Any], key: str, otherwise: str = "") -> str:
@@ -164,12 +166,10 @@ def _time(entry: Mapping[str, Any], key: str = "time", otherwise: float = 0.0) -
     return value if isinstance(value, float) and math.isfinite(value) else otherwise
 
 
-def whole_entry(record: Record) -> dict[str, Any]:
-    """The whole record of a job as one line of the journal."""
+def entry_of(record: Record) -> dict[str, Any]:
+    """The row of a job in the journal."""
     return {
         "time": record.since,
-        "job": record.job_id,
-        "event": "job",
         "proposed": record.proposed,
         "coordinator": record.coordinator,
         "name": record.name,
@@ -181,6 +181,6 @@ def whole_entry(record: Record) -> dict[str, Any]:
         "exit_code": record.exit_code,
         "culprit": record.culprit,
         "records": record.records,
-        **({"eager": True} if record.eager else {}),
-        **({"resumable": True} if record.resumable else {}),
+        "eager": record.eager,
+        "resumable": record.resumable,
     }

@@ -7,38 +7,34 @@ import contextlib
 import json
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 from coterie.base.errors import EnvironmentFaultError, UsageError
-from coterie.base.names import is_job_id
+from coterie.base.text import one_line
 from coterie.jobs.file.job import Job
 from coterie.jobs.kinds.job_file import parse_job
 from coterie.jobs.run.answers_file import has_answers, remove_answers, was_kept
 from coterie.party.answers import STATE
-from coterie.party.books.append_file import AppendFile, read_lines
 from coterie.party.books.whole_file import sync_names, write_whole
 from coterie.party.job_record import (
     ENDED,
     Record,
-    proposed_by,
+    entry_of,
+    record_of,
     settle,
-    take_state,
     unsettle,
-    whole_entry,
 )
+from coterie.party.store.database import ADVICE, database
 from coterie.protocols.messaging.opening import tell
 from coterie.protocols.messaging.wrappers import Traffic
 from coterie.protos.jobs_pb2 import Event, State
 
 _OFTEN = 0.1  # seconds between two noted events of steps and progress within one phase
 RESTARTED = "the server was restarted"
-JOURNAL = "journal.jsonl"
 STORED = "job.json"  # the job as it was proposed, in its folder
 _WATCHED = 60.0  # seconds after its end in which a job still has its events for who watches it
-_SUPERFLUOUS = 10_000  # unneeded lines after which the journal is written anew
 _WITHOUT_JOURNAL = ENDED - {State.FINISHED}  # what FINISHED promises must survive a power cut
 _UNBEGUN = (State.STATE_UNSPECIFIED, State.WAITING, State.ACCEPTED, State.QUEUED)
 
@@ -51,25 +47,20 @@ class Book:
         state: Path,
         clock: Callable[[], float] = time.monotonic,
         wall: Callable[[], float] = time.time,
-        rewriting: Callable[[bytes], AbstractContextManager[None]] = lambda content: nullcontext(),
     ) -> None:
-        """The journal is written anew inside the context `rewriting(new content)`."""
         self._state = state
-        self._rewriting = rewriting
+        self._books = database(state)
         self._clock = clock
         self._wall = wall
         self._lock = threading.Lock()
-        self._writing = threading.RLock()  # for a line of the journal and its change
+        self._writing = threading.RLock()  # for a row of the journal and its change
         self._records: dict[str, Record] = {}
         self._forgotten: set[str] = set()  # ids of jobs that were removed
         self._unwritten: set[str] = set()  # ids of jobs whose end the journal does not have yet
         self.ends = 0  # how many jobs have ended since the server started
         self.listener: Callable[[Record], None] = lambda record: None
         self.place: Callable[[str], int] = lambda job_id: 0  # of a job in the queue
-        self._journal = AppendFile(state / JOURNAL)
-        self._lines = 0
-        self.damaged = self._replay_all()
-        self.compact()
+        self._take_all()
         for record in self._records.values():
             if record.state in (State.RUNNING, State.STATE_UNSPECIFIED):
                 began = record.state == State.RUNNING and has_answers(record.folder)
@@ -79,81 +70,42 @@ class Book:
             elif not record.resumable and was_kept(record.folder):
                 remove_answers(record.folder)  # the machine crashed before that reached the disk
 
-    def compact(self) -> None:
-        """Writes the journal anew with one line per job, if it has many more lines.
-
-        A journal with lines that this version cannot read is not changed. Ends of jobs that the
-        journal lacks, because the disk was full, are added first.
-        """
-        with self._lock, self._writing:
-            for job_id in sorted(self._unwritten & self._records.keys()):
-                self._journal.append(whole_entry(self._records[job_id]))
-                self._unwritten.discard(job_id)
-                self._lines += 1
-            if (
-                self.damaged
-                or self._lines < len(self._records) + len(self._forgotten) + _SUPERFLUOUS
-            ):
-                return
-            self._rewrite()
-
-    def _rewrite(self) -> None:
-        forgotten = [{"job": job_id, "event": "forgotten"} for job_id in sorted(self._forgotten)]
-        entries = [*forgotten, *(whole_entry(record) for record in self._records.values())]
-        self._journal.replace(entries, self._rewriting)
-        self._lines = len(entries)
-
-    def forget(self, records: Sequence[Record]) -> None:
-        """Removes ended jobs; their ids are kept, so that none is used again."""
-        with self._lock, self._writing:
-            if self.damaged:  # lines that this version cannot read must stay
-                raise EnvironmentFaultError(f"{self._journal.path}: has lines that cannot be read")
-            ids = {record.job_id for record in records if record.state in ENDED}
-            kept = self._records, self._forgotten
-            self._records = {key: r for key, r in self._records.items() if key not in ids}
-            self._forgotten = self._forgotten | ids
-            try:
-                self._rewrite()
-            except BaseException:
-                self._records, self._forgotten = kept
-                raise
-
-    def _replay_all(self) -> list[str]:
-        """Reads the journal; reports and skips lines that cannot be read."""
-        damaged = []
-        for line in read_lines(self._journal.path):
-            self._lines += 1
-            if line.entry is None or not self._replay(line.entry):
-                damaged.append(f"{JOURNAL}:{line.number}")
-        for record in self._records.values():
+    def _take_all(self) -> None:
+        """Reads the journal."""
+        for job_id, entry in self._books.named("jobs"):
+            if not entry:
+                self._forgotten.add(job_id)
+                continue
+            record = record_of(entry, job_id, self._state)
+            if record is None:
+                raise EnvironmentFaultError(
+                    f"{self._books.path}: job {one_line(job_id)} has a row that is damaged; {ADVICE}"
+                )
+            self._records[job_id] = record
             if record.state not in ENDED:
                 record.changed = threading.Condition()
                 if record.state != State.STATE_UNSPECIFIED:
                     self._add_event(record, self._event(record))
-        return damaged
 
-    def _replay(self, entry: Mapping[str, Any]) -> bool:
-        """Whether the entry is one that this version knows."""
-        job_id = entry.get("job")
-        if not isinstance(job_id, str) or not is_job_id(job_id):  # it is the name of a folder
-            return False
-        if entry.get("event") == "forgotten":
-            self._forgotten.add(job_id)
-            self._records.pop(job_id, None)
-            return True
-        if entry.get("event") in ("proposed", "job"):
-            self._records[job_id] = proposed_by(entry, job_id, self._state)
-        if entry.get("event") == "eager" or entry.get("eager") is True:
-            record = self._records.get(job_id)
-            if record is None:
-                return False
-            record.eager = True
-            if entry.get("event") == "eager":
-                return True
-        if entry.get("event") in ("state", "job"):
-            record = self._records.get(job_id)
-            return record is not None and take_state(record, entry)
-        return entry.get("event") in ("proposed", "step")
+    def make_up(self) -> None:
+        """Writes down the ends of jobs that the journal lacks, because the disk was full."""
+        with self._lock, self._writing:
+            for job_id in sorted(self._unwritten & self._records.keys()):
+                self._books.put("jobs", job_id, entry_of(self._records[job_id]))
+                self._unwritten.discard(job_id)
+
+    def forget(self, records: Sequence[Record]) -> None:
+        """Removes ended jobs; their ids are kept, so that none is used again."""
+        with self._lock, self._writing:
+            gone = [record for record in records if record.state in ENDED]
+            with self._books.changing() as change:
+                for record in gone:
+                    change.put("jobs", record.job_id, {})
+                    change.remove("notes", record.note)
+            ids = {record.job_id for record in gone}
+            self._records = {key: r for key, r in self._records.items() if key not in ids}
+            self._forgotten |= ids
+            self._books.purge()
 
     def _reload(self, record: Record) -> None:
         """Restores a job that had not begun; its data is checked again when it starts."""
@@ -187,14 +139,7 @@ class Book:
                 job,
                 proposed=self._wall(),
             )
-            self._write(
-                record,
-                "proposed",
-                coordinator=coordinator,
-                name=record.name,
-                kind=record.kind,
-                digest=record.digest,
-            )
+            self._write(record)
             self._records[job_id] = record
         return record
 
@@ -266,14 +211,13 @@ class Book:
             try:
                 self._write(
                     record,
-                    "state",
+                    time=self._wall(),
                     state=State.Name(state),
                     reason=reason,
                     told=told,
                     exit_code=exit_code,
                     culprit=culprit,
-                    records=record.records,
-                    **({"resumable": True} if resumable else {}),
+                    resumable=resumable,
                 )
             except EnvironmentFaultError:
                 if state not in _WITHOUT_JOURNAL:
@@ -312,7 +256,7 @@ class Book:
             record.job = job
             try:
                 prepare(job)
-                self._write(record, "state", state="ACCEPTED", records=record.records)
+                self._write(record, **self._renewed(State.ACCEPTED))
             except BaseException:
                 record.job = None
                 raise
@@ -325,10 +269,21 @@ class Book:
         with record.changed, self._writing:
             if record.state != State.FAILED or not record.resumable:
                 return False
-            self._write(record, "state", state="FINISHED", records=record.records)
+            self._write(record, **self._renewed(State.FINISHED))
             self._renew(record, State.FINISHED)
             remove_answers(record.folder)
         return True
+
+    def _renewed(self, state: Any) -> dict[str, Any]:
+        """What changes in the journal when an ended job gets another state."""
+        told = dict.fromkeys(("reason", "told", "culprit"), "")
+        return {
+            "time": self._wall(),
+            "state": State.Name(state),
+            "exit_code": 0,
+            **told,
+            "resumable": False,
+        }
 
     def _renew(self, record: Record, state: Any) -> None:
         """Gives an ended job another state, and lets its earlier events be forgotten."""
@@ -357,7 +312,7 @@ class Book:
         """Notes that the job is to be queued as soon as the operator approves it."""
         with record.changed:
             if not record.eager:
-                self._write(record, "eager")
+                self._write(record, eager=True)
                 record.eager = True
 
     def progress(self, record: Record, step: str, done: int, total: int, traffic: Traffic) -> None:
@@ -368,13 +323,10 @@ class Book:
             last_serial, last = record.events[-1]
             event = self._event(record)
             event.step, event.done, event.total = step, done, total
-            phase = step.split("/")[0]
-            if phase != last.step.split("/")[0]:
-                with contextlib.suppress(EnvironmentFaultError):
-                    self._write(record, "step", step=phase)
-            elif step == last.step:
+            same_phase = step.split("/")[0] == last.step.split("/")[0]
+            if step == last.step:
                 record.events.pop()
-            elif event.seconds - last.seconds < _OFTEN:
+            elif same_phase and event.seconds - last.seconds < _OFTEN:
                 # Too soon for another event: the newest one is updated.
                 record.events.pop()
                 event.seconds = last.seconds
@@ -421,11 +373,10 @@ class Book:
             record.events.append((serial, event))
             record.changed.notify_all()
 
-    def _write(self, record: Record, event: str, **facts: Any) -> None:
-        entry = {"time": self._wall(), "job": record.job_id, "event": event, **facts}
+    def _write(self, record: Record, **changed: Any) -> None:
+        """Writes the job down as it will be."""
         with self._writing:
-            self._journal.append(entry, sync=event != "step")
-            self._lines += 1
+            self._books.put("jobs", record.job_id, entry_of(record) | changed)
 
     def close(self) -> None:
-        self._journal.close()
+        self._books.close()

@@ -84,10 +84,7 @@ class PartyServer:
         self._live = Live(config, self._taken_up, self._kept_back, wall)
         self._lock = take(config.state)
         self._audit = opened_audit(config)
-        self._book = Book(config.state, wall=wall, rewriting=self._audit.journal_rewriting)
-        for place in self._book.damaged:
-            log.error("%s: %s: not an entry of a journal; it is passed over", config.state, place)
-            self._audit.note("journal entry passed over", line=place)
+        self._book = Book(config.state, wall=wall)
         self._notifier = Notifier(config.name, lambda: self.config.notify, self._audit.note)
         self._book.listener = self._notifier.changed
         self._peers = PeerService(config.name, self._peer)
@@ -218,7 +215,7 @@ class PartyServer:
                 looked = time.monotonic()
             self._admission.sum_up()
             self._book.settle()
-            self._compact()
+            self._make_up()
             if time.monotonic() - pruned > _PRUNING:
                 pruned = time.monotonic()
                 try:
@@ -240,10 +237,10 @@ class PartyServer:
         log_path = self._audit.path
         return would_prune(self._book, log_path, config.state, config.retention, self._wall())
 
-    def _compact(self) -> None:
+    def _make_up(self) -> None:
         try:
-            self._book.compact()
-        except EnvironmentFaultError as error:  # the old journal stays in use
+            self._book.make_up()
+        except EnvironmentFaultError as error:  # the disk is still full
             log.error("%s", error)
 
     def _throttled(self, name: str, calls: int, reason: str) -> None:

@@ -36,7 +36,7 @@ FOLDERS = {
     "jobs": ["file", "data", "matching", "pages", "kinds", "run", "results"],
     "onetable": ["checks", "large", "methods", "interface", "inspection", "advice", "starting",
                  "attack", "commands"],
-    "party": ["limits", "settings", "policy", "config", "answers", "job_record", "books", "history",
+    "party": ["store", "limits", "settings", "policy", "config", "answers", "job_record", "books", "history",
               "records", "holds", "live", "callers", "queue", "receptions", "output", "preflight",
               "steward", "health", "relayed", "worker", "proposals", "service", "server", "desk", "operator",
               "cli"],

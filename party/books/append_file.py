@@ -1,4 +1,4 @@
-"""An append-only file of JSON lines: audit log, journal and ledger.
+"""An append-only file of JSON lines: the audit log.
 
 When `append` returns, the line is on the disk. Every write is checked: a line that was written only
 in part is removed before the error is raised, so that a full disk leaves whole lines only. A line
@@ -13,14 +13,12 @@ import fcntl
 import json
 import os
 import threading
-from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from coterie.base.errors import EnvironmentFaultError
-from coterie.party.books.whole_file import sync_names
 
 _BLOCK = 1 << 16
 _COMPACT = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
@@ -83,7 +81,7 @@ class AppendFile:
             end = start
         return 0
 
-    def append(self, entry: dict[str, Any], sync: bool = True) -> None:
+    def append(self, entry: dict[str, Any]) -> None:
         """Adds one line, or raises `EnvironmentFaultError` and leaves the file as it was."""
         line = _line_of(entry)
         with self._alone():
@@ -93,8 +91,7 @@ class AppendFile:
             before = os.fstat(self._file).st_size
             try:
                 self._write(line)
-                if sync:
-                    os.fsync(self._file)
+                os.fsync(self._file)
             except OSError:
                 self._rest = before
                 os.ftruncate(self._file, before)
@@ -105,29 +102,6 @@ class AppendFile:
         left = memoryview(line)
         while left:  # a nearly full disk writes only a part
             left = left[os.write(self._file, left) :]
-
-    def replace(
-        self,
-        entries: list[dict[str, Any]],
-        around: Callable[[bytes], AbstractContextManager[None]] = lambda content: nullcontext(),
-    ) -> None:
-        """Replaces all lines by these, atomically, inside the context `around(new content)`."""
-        made = self.path.with_name(self.path.name + ".new")
-        content = b"".join(_line_of(entry) for entry in entries)
-        with around(content), self._alone():
-            try:
-                made.unlink(missing_ok=True)
-                fresh = AppendFile(made)
-                fresh._write(content)
-                os.fsync(fresh._file)
-                os.replace(made, self.path)
-                sync_names(self.path.parent)
-            except BaseException:
-                made.unlink(missing_ok=True)
-                raise
-            fcntl.flock(fresh._file, fcntl.LOCK_EX)
-            self._file, old = fresh._file, self._file
-            os.close(old)
 
     def close(self) -> None:
         """Closes the file once no line is being appended; nobody uses its number afterwards."""

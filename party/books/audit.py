@@ -8,13 +8,12 @@ steward may put on another disk (`audit_head` in the party file); at the peers o
 write it into their own audit logs; and in the result of every job. `audit_check` compares the log with
 all heads that it is given. A head reveals nothing about the log, because it is a hash over all lines.
 
-The lines of some events also have the heads of the journal, the ledger and the history (`heads.py`), with
-which these files are compared.
+The head is sealed with the books, too (`party.store`), and the lines of some events have what identifies
+the books (`heads.py`), so that log and books each show whether the other was changed.
 """
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import json
 import logging
@@ -22,38 +21,34 @@ import os
 import re
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from coterie.base.errors import EnvironmentFaultError, VerificationError
+from coterie.base.errors import CoterieError, EnvironmentFaultError, VerificationError
 from coterie.party.books.append_file import AppendFile
 from coterie.party.books.heads import (
     BEGUN_ANEW,
     HISTORY,
-    PLANNED,
-    REWRITTEN,
-    BookHead,
-    BookHeads,
-    Expected,
-    expected_heads,
-    head_of,
-    is_of_history,
+    LOST_BOOK,
+    PRUNING,
+    as_fact,
+    expected_of,
+    is_about_books,
     lost_books,
-    place_of,
 )
-from coterie.party.books.people import ADVICE
+from coterie.party.books.people import ADVICE, damaged_lists
+from coterie.party.store.database import FILE, database
 
 START = "0" * 64
 LOST = "log does not hold its head"
 NO_HEAD = "head file was missing or empty"
 MENDED = "torn line cut off"
 CONTINUED = "log continued"
-JOURNAL = "journal"
-LOST_BOOK = "book does not hold its head"
+_BOOKS = ("history", "journal", "ledger")
 _WITH_BOOKS = ("ended", "remembered", "server started", "server stopped")
-_ABOUT_BOOKS = (b'"books":', b'"event":"state ', b'"event":"history ')  # what such lines contain
+_ABOUT_BOOKS = (b'"books":', b'"event":"state ', b'"event":"history ', b'"event":"book')
 HEAD = re.compile(r"[0-9a-f]{64}")
 _MOST_ENTRIES = 1 << 63  # which no log has: the name of a file and the head file have their number
 _HEAD_LINE = 128  # bytes of the head file, which is overwritten in one write
@@ -85,21 +80,23 @@ class AuditLog:
         self._head_file = head_file or path.with_name("audit.head")
         self._lock = threading.RLock()
         _finish_rotation(path)
+        self._books = database(path.parent)
+        sealed = Head(*self._books.seal().audit)
         expected = read_head(self._head_file)
         self._file = AppendFile(path)
-        self._head, holds, about = _last(path, expected)
-        self._books = BookHeads(path.parent)
-        self._lost: set[str] = set()  # books that were found not to have their heads
+        self._head, missing, about = _last(path, [h for h in (expected, sealed) if h is not None])
+        self._expected = expected_of(filter(is_about_books, about) if check_books else ())
         self._head_descriptor = _open_head(self._head_file)
-        if not holds:
-            assert expected is not None  # noqa: S101
-            log.error("%s: cut off or written anew: its head was %s", path, expected.chain)
-            self.note(LOST, entries=expected.entries, head=expected.chain)
+        lost = lost_books(path.parent, self._expected)
+        for head in missing:
+            log.error("%s: cut off or written anew: its head was %s", path, head.chain)
+            self.note(LOST, entries=head.entries, head=head.chain)
         if expected is None and self._head.entries:
             log.error("%s: missing or empty, so that lines may have been cut off", self._head_file)
             self.note(NO_HEAD)
-        if check_books:
-            self._check_books(expected_heads(about))
+        self.lose(lost)
+        if lost:
+            self._books.reseal()
         if self._file.torn:
             digest = hashlib.sha256(self._file.torn).hexdigest()
             self.note(MENDED, bytes=len(self._file.torn), digest=digest)
@@ -116,75 +113,43 @@ class AuditLog:
             facts["books"] = self._take_books()
         self._append(event, facts)
 
-    def journal_rewriting(self, content: bytes) -> contextlib.AbstractContextManager[None]:
-        """Notes that the journal is to be written anew, and afterwards that it was."""
-        return self.rewriting(JOURNAL, content)
-
-    @contextlib.contextmanager
-    def rewriting(self, book: str, content: bytes) -> Iterator[None]:
-        """Notes that a book is to be written anew, and afterwards that it was."""
-        head = head_of(content)
-        with self._lock:
-            self._append(PLANNED[is_of_history(book)], {"books": {book: head.as_fact()}})
-            self._books.plan(book, head)
-        yield
-        try:
-            with self._lock:
-                self._rewritten({book: head})
-                self._books.settle(book)
-        except EnvironmentFaultError as error:  # the next head, or the next start, makes up for it
-            log.error("%s", error)
-
     def require_history(self) -> None:
-        """Raises an error if a file of the history has not the head that the log knows.
-
-        The error reaches coordinators and does not name the file, as the server's log does: its name
-        is a digest of columns by which people are known, also of jobs of other coordinators.
-        """
+        """Raises an error if the history is not what the log knows."""
         self._take_books()
-        if any(map(is_of_history, self._lost)):
+        if HISTORY not in self._expected.lost and damaged_lists(self.path.parent):
+            self.lose([HISTORY])
+        if HISTORY in self._expected.lost:
             raise EnvironmentFaultError(
-                f"{self.path.with_name(HISTORY)}: is not what the audit log knows: removed, emptied, "
-                f"cut off or written anew, so that people of earlier jobs would count as new ones; {ADVICE}"
+                f"{self.path.with_name(FILE)}: the history is not what the audit log knows: removed, "
+                f"changed or written anew, so that people of earlier jobs would count as new ones; {ADVICE}"
             )
 
     def begin_history_anew(self, **facts: Any) -> None:
         """Notes that from now on nothing is expected of the history, which is about to be removed."""
         self._append(BEGUN_ANEW, facts)
 
-    def _take_books(self) -> dict[str, dict[str, Any]]:
+    def plan_pruning(self) -> None:
+        """Notes that the history is about to be written anew, without the jobs that are too old."""
+        self._append(PRUNING, {})
+
+    def _take_books(self) -> dict[str, Any]:
+        """What identifies the books now; it is on the disk on return."""
         try:
-            with self._lock:
-                taken = self._books.take()
-                self._rewritten(taken.rewritten)
-        except OSError as error:
-            log.error("%s: the books cannot be read: %s", self.path, error.strerror)
+            seal = self._books.note_audit(self._head.entries, self._head.chain, sync=True)
+        except CoterieError as error:
+            log.error("%s", error)
             return {}
-        self._lose(taken.lost)
-        return {name: head.as_fact() for name, head in taken.heads.items()}
+        if seal.serial <= self._expected.serial:  # the file was replaced while it was used
+            self.lose(sorted({*_BOOKS} - self._expected.lost))
+        self._expected.serial = seal.serial
+        return as_fact(seal)
 
-    def _rewritten(self, books: Mapping[str, BookHead]) -> None:
-        for name, head in books.items():
-            self._append(REWRITTEN[is_of_history(name)], {"books": {name: head.as_fact()}})
-
-    def _check_books(self, expected: Mapping[str, Expected]) -> None:
-        """Compares the books, at the start, with what the log knows of them."""
-        state = self.path.parent
-        self._rewritten(
-            {
-                name: one.planned
-                for name, one in expected.items()
-                if one.planned is not None and one.was_written(place_of(state, name))
-            }
-        )
-        self._lose(lost_books(state, expected))
-
-    def _lose(self, books: Sequence[str]) -> None:
+    def lose(self, books: Sequence[str]) -> None:
+        """Notes that these books are not what the log knows of them."""
         for book in books:
-            path = place_of(self.path.parent, book)
-            log.error("%s: was removed, emptied, cut off or written anew", path)
+            log.error("%s: the %s was removed, changed or written anew", self._books.path, book)
             self._append(LOST_BOOK, {"book": book})
-            self._lost.add(book)
+            self._expected.lost.add(book)
 
     def _append(self, event: str, facts: dict[str, Any]) -> None:
         now = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(self._clock()))
@@ -237,10 +202,15 @@ class AuditLog:
             os.pwrite(self._head_descriptor, line.encode(), 0)
         except OSError as error:
             log.error("%s: %s", self._head_file, error.strerror)
+        try:
+            self._books.note_audit(self._head.entries, self._head.chain)
+        except CoterieError as error:
+            log.error("%s", error)
 
     def close(self) -> None:
         self._file.close()
         os.close(self._head_descriptor)
+        self._books.close()
 
 
 def _made(path: Path) -> Path:
@@ -295,13 +265,13 @@ def read_head(path: Path) -> Head | None:
     return Head(int(words[0]), words[1])
 
 
-def _last(path: Path, expected: Head | None) -> tuple[Head, bool, list[dict[str, Any]]]:
-    """The present head of the log, whether the log contains the expected one, and all its lines
+def _last(path: Path, expected: Sequence[Head]) -> tuple[Head, list[Head], list[dict[str, Any]]]:
+    """The present head of the log, the expected ones that it does not contain, and all its lines
     about the books.
 
     Only lines that matter are parsed, so that a server starts quickly even after years.
     """
-    last, there = b"", b""
+    last, there = b"", dict.fromkeys((head.entries for head in expected), b"")
     begins = Head()
     entries = 0
     about = []
@@ -311,17 +281,16 @@ def _last(path: Path, expected: Head | None) -> tuple[Head, bool, list[dict[str,
                 begins = head_before(_parsed(line))
                 entries = begins.entries
             entries, last = entries + 1, line
-            if expected is not None and entries == expected.entries:
-                there = line
+            if entries in there:
+                there[entries] = line
             if any(mark in line for mark in _ABOUT_BOOKS):
                 about.append(_parsed(line) or {})
-    holds = (
-        expected is None
-        or expected.entries == 0
-        or _chain_of(there) == expected.chain
-        or expected == begins
-    )
-    return Head(entries, _chain_of(last)), holds, about
+    missing = [
+        head
+        for head in expected
+        if head.entries and _chain_of(there[head.entries]) != head.chain and head != begins
+    ]
+    return Head(entries, _chain_of(last)), missing, about
 
 
 def _parsed(line: bytes) -> dict[str, Any] | None:

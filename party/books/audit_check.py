@@ -18,7 +18,6 @@ from coterie.party.books.append_file import Line, read_lines
 from coterie.party.books.audit import (
     HEAD,
     LOST,
-    LOST_BOOK,
     MENDED,
     NO_HEAD,
     head_before,
@@ -26,13 +25,8 @@ from coterie.party.books.audit import (
     older_files,
     read_head,
 )
-from coterie.party.books.heads import (
-    expected_heads,
-    in_words,
-    is_about_books,
-    lost_books,
-    place_of,
-)
+from coterie.party.books.heads import LOST_BOOK, expected_of, is_about_books, lost_books
+from coterie.party.store.database import database
 
 
 @dataclass(frozen=True)
@@ -47,7 +41,8 @@ class Verified:
     begins: int = 0  # lines that were removed because of the retention
     files: int = 1  # files of the log
     unknown: int = 0  # heads stored elsewhere that may belong to removed lines
-    books: tuple[str, ...] = ()  # the files that have the heads in the log
+    books: bool = False  # whether there are books, which are as the log says
+    sealed: bool = False  # whether they are sealed with a key
     headless: int = 0  # starts at which the head file was missing or empty
 
     @property
@@ -60,12 +55,12 @@ def verify(path: Path, head_file: Path | None = None, anchors: Iterable[str] = (
     """Checks the chain, all heads stored elsewhere, and the books; the error names what is broken."""
     wanted = set(anchors)
     found, lost = _verified(path, head_file, wanted)
-    if lost:  # a server may have written its journal anew since the log was read
+    if lost:  # a server may have pruned its history since the log was read
         found, lost = _verified(path, head_file, wanted)
     if lost:
         raise VerificationError(
-            f"{place_of(path.parent, lost[0])}: removed, emptied, cut off or written anew: it does not "
-            "have the head that the audit log has for it"
+            f"{database(path.parent).path}: the {' and the '.join(lost)} were removed, changed or written "
+            "anew by somebody else: they are not what their seal and the audit log say"
         )
     return found
 
@@ -78,6 +73,11 @@ def _verified(path: Path, head_file: Path | None, wanted: set[str]) -> tuple[Ver
     files = [*older_files(path), path]
     begins = head_before(next((line.entry for line in read_lines(files[0])), None))
     previous, entries = begins.chain, begins.entries
+    seal = database(path.parent).seal()  # before the log: both may grow meanwhile
+    sealed, found_sealed = (
+        seal.audit,
+        not seal.audit[0] or seal.audit == (begins.entries, begins.chain),
+    )
     kept = read_head(head_file or path.with_name("audit.head"))
     found: set[str] = set()
     about: list[dict[str, Any]] = []
@@ -100,15 +100,20 @@ def _verified(path: Path, head_file: Path | None, wanted: set[str]) -> tuple[Ver
             )
         if entry.get("event") == LOST_BOOK:
             raise VerificationError(
-                f"{file}:{line.number}: the server found here that the "
-                f"{in_words(str(entry.get('book')))} had been removed, emptied, cut off or written anew"
+                f"{file}:{line.number}: the server found here that the {entry.get('book')} had been "
+                "removed, changed or written anew by somebody else"
             )
         if is_about_books(entry):
             about.append(entry)
         if kept is not None and entries == kept.entries and previous != kept.chain:
             raise _not_held(path, f"the head file has {kept.chain} for line {entries}")
+        found_sealed |= sealed == (entries, previous)
         if previous in wanted:
             found.add(previous)
+    if not found_sealed:
+        raise _not_held(
+            path, f"the books were sealed when it had {sealed[0]} lines, and other ones"
+        )
     if kept is not None and entries < kept.entries:
         raise _not_held(path, f"it has {entries} lines, and the head file knows of {kept.entries}")
     if kept is None and entries:
@@ -120,7 +125,6 @@ def _verified(path: Path, head_file: Path | None, wanted: set[str]) -> tuple[Ver
     missing = wanted - found
     if missing and not begins.entries:
         raise _not_held(path, f"no line has the head {min(missing)}, which was given before")
-    books = expected_heads(about)
     verified = Verified(
         entries,
         previous,
@@ -130,10 +134,11 @@ def _verified(path: Path, head_file: Path | None, wanted: set[str]) -> tuple[Ver
         begins.entries,
         len(files),
         len(missing),
-        tuple(sorted(books)),
+        seal.serial > 0,
+        seal.keyed,
         headless,
     )
-    return verified, lost_books(path.parent, books)
+    return verified, lost_books(path.parent, expected_of(about))
 
 
 def _lines_of(files: Sequence[Path]) -> Iterator[tuple[Path, Line]]:

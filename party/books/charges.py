@@ -29,7 +29,7 @@ from pathlib import Path
 
 from coterie.base.errors import RefusedError
 from coterie.jobs.file.job import Job
-from coterie.party.books.ledger_lines import FILE, Charge, LedgerFile, Use
+from coterie.party.books.ledger_lines import Charge, LedgerFile, Use
 from coterie.party.policy import Budget
 
 _DAY = 86_400.0
@@ -65,7 +65,7 @@ class Charges:
     """The charges of one party; each names its table, the table without a name is None."""
 
     def __init__(self, state: Path, clock: Callable[[], float] = time.time) -> None:
-        self._file = LedgerFile(state / FILE)
+        self._file = LedgerFile(state)
         self._clock = clock
 
     def spent(self, budget: Budget) -> Spent:

@@ -28,7 +28,7 @@ from typing import Any
 from coterie.anonymity.specialization.scores import SCALE
 from coterie.base.errors import PeerError, PeerFaultError, RefusedError, UsageError
 from coterie.jobs.file.job import Job
-from coterie.party.books.ledger_lines import FILE, Booking, Charge, Entry, LedgerFile, Pardon, Use
+from coterie.party.books.ledger_lines import Booking, Charge, Entry, LedgerFile, Pardon, Use
 from coterie.protocols.integration.contributions import Contribution, RecordContribution
 
 
@@ -82,8 +82,8 @@ class Ledger:
     """The ledger of the party called `me`."""
 
     def __init__(self, state: Path, me: str) -> None:
-        self.path = state / FILE
-        self._file = LedgerFile(self.path)
+        self._file = LedgerFile(state)
+        self.path = self._file.path
         self._me = me
 
     def books(self, job_id: str, job: Job) -> RecordContribution:

@@ -1,6 +1,6 @@
 """The lines of a party's ledger: contributions, the ends of jobs, and pardons.
 
-One line of JSON each, in STATE/ledger.jsonl:
+One row each in the table `ledger` of the books (`party.store`):
 
     Booking   something that one party gave to others in a job, written before it is sent
     Entry     the end of a job: everybody's contribution, and the culprit if a peer's fault ended it
@@ -8,14 +8,13 @@ One line of JSON each, in STATE/ledger.jsonl:
     Charge    what a job with noise spends of the party's budget, written before the job begins
     Use       a job that uses a kept model, written before the job begins
 
-Lines are only ever added. When `append` returns, a booking is with the operating system, so that it
-survives the end of the process, and it is on disk within a second; other lines are on disk. A line
-that was torn when the machine crashed can only be the last; it is ignored when reading, and cut off
-before the next line is added. A damaged line elsewhere is an error: somebody changed the file.
+Lines are only ever added. When `append` returns, a booking survives the end of the process, and it is
+on disk within a second; other lines are on disk.
 """
 
 from __future__ import annotations
 
+import json
 import re
 import threading
 import time
@@ -26,9 +25,8 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from coterie.base.errors import VerificationError
-from coterie.party.books.append_file import AppendFile, read_lines
+from coterie.party.store.database import database
 
-FILE = "ledger.jsonl"
 _SYNC_SECONDS = 1.0
 _NUMBER = re.compile("[0-9]{1,400}(/[1-9][0-9]{0,400})?")  # a Fraction as Python writes it
 
@@ -107,21 +105,19 @@ _KINDS: tuple[type[Booking] | type[Entry] | type[Pardon] | type[Charge] | type[U
 
 
 class LedgerFile:
-    """The file. Threads and processes may add to it at the same time."""
+    """The lines. Threads and processes may add to them at the same time."""
 
-    _synced: dict[Path, float] = {}  # noqa: RUF012 - shared by all who write the same file
+    _synced: dict[Path, float] = {}  # noqa: RUF012 - shared by all who write the same books
     _lock = threading.Lock()
 
-    def __init__(self, path: Path, clock: Callable[[], float] = time.monotonic) -> None:
-        self.path = path
+    def __init__(self, state: Path, clock: Callable[[], float] = time.monotonic) -> None:
+        self._books = database(state)
+        self.path = self._books.path
         self._clock = clock
 
     def append(self, line: Line) -> None:
-        file = AppendFile(self.path)  # which cuts off a torn last line
-        try:
-            file.append(asdict(line), sync=not isinstance(line, Booking) or self._is_time())
-        finally:
-            file.close()
+        sync = not isinstance(line, Booking) or self._is_time()
+        self._books.append("ledger", asdict(line), sync)
 
     def _is_time(self) -> bool:
         """Whether bookings must be written to the disk now."""
@@ -134,16 +130,20 @@ class LedgerFile:
 
     def read(self) -> list[Line]:
         lines = []
-        for found in read_lines(self.path):
-            line = None if found.entry is None else _parsed(found.entry)
+        for number, content in enumerate(self._books.rows("ledger"), 1):
+            line = _parsed(content)
             if line is None:
-                raise VerificationError(f"{self.path}:{found.number}: not a line of a ledger")
+                raise VerificationError(f"{self.path}: row {number} is not a line of a ledger")
             lines.append(line)
         return lines
 
 
-def _parsed(raw: dict[str, Any]) -> Line | None:
-    for kind in _KINDS:
+def _parsed(content: str) -> Line | None:
+    try:
+        raw = json.loads(content)
+    except (ValueError, RecursionError):
+        return None
+    for kind in _KINDS if isinstance(raw, dict) else ():
         if set(raw) == {field.name for field in fields(kind)} and all(
             _fits(raw[field.name], str(field.type)) for field in fields(kind)
         ):
@@ -173,4 +173,4 @@ def _fits(value: Any, kind: str) -> bool:
     return type(value) is {"str": str, "bool": bool}[kind]
 
 
-__all__ = ["FILE", "Booking", "Charge", "Entry", "LedgerFile", "Line", "Pardon", "Use"]
+__all__ = ["Booking", "Charge", "Entry", "LedgerFile", "Line", "Pardon", "Use"]

@@ -10,11 +10,9 @@ Identifiers are taken as they are: a job that normalises them, or matches by oth
 somebody else of a person whom the policy's `repeat.id` identifies. Without that key people are known by
 the columns that a job matches; each list of columns has a file of its own.
 
-Two heads guard the file. One is in the audit log (`party.books.heads`): it shows that the file is
-gone, even if its other head is gone with it. The other, `head-…` beside the file, says how many people
-the file has, and their digest. What a crash left after these people does not count. If some of them are missing or changed, the
-file is damaged, and no job goes on before it is restored: people who were forgotten would be counted
-again as new ones. A file of an earlier version has no head, and is given one.
+How many people the file has, and their digest, is a note of the books (`party.store`). What a crash
+left after these people does not count. If some of them are missing or changed, the file is damaged,
+and no job goes on before it is restored: people who were forgotten would be counted again as new ones.
 """
 
 from __future__ import annotations
@@ -22,12 +20,12 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import hmac
-import json
 import os
 import re
 import secrets
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -36,7 +34,8 @@ import pyarrow.compute as pc
 from coterie.base.arrays import Ints, Words
 from coterie.base.distinct import distinct
 from coterie.base.errors import EnvironmentFaultError
-from coterie.party.books.whole_file import sync_names, write_whole
+from coterie.party.books.whole_file import sync_names
+from coterie.party.store.database import database
 from coterie.protocols.primitives import sodium
 
 _KEY = "key"
@@ -53,7 +52,7 @@ class People:
         """Makes the key if there is none."""
         named = hashlib.sha256("\0".join(columns).encode()).hexdigest()[:16]
         self._path = folder / f"people-{named}"
-        self._head = _head_beside(self._path)
+        self._books = database(folder.parent)
         if self._path.exists() and not (folder / _KEY).exists():
             raise EnvironmentFaultError(
                 f"{folder / _KEY}: is missing, without which nobody of earlier jobs is known again; "
@@ -89,8 +88,6 @@ class People:
         fresh = distinct(digests[~there])
         if len(fresh):
             self._append(known, fresh)
-        elif len(known) and not self._head.exists():
-            self._note_head(known)
         numbers: Ints = np.empty(len(digests), np.int64)
         numbers[there] = order[place[there]]
         numbers[~there] = len(known) + _places(fresh, digests[~there])
@@ -102,25 +99,13 @@ class People:
         return found
 
     def _read(self) -> Words:
-        """The people of the file, which are those of its head."""
-        head = _read_head(self._head)
-        try:
-            whole = self._path.read_bytes()
-        except FileNotFoundError:
-            if head is not None:
-                raise self._damaged("is missing") from None
-            return np.zeros(0, np.uint64)
-        except OSError as error:
-            raise EnvironmentFaultError(f"{self._path}: {error.strerror}") from None
-        count = len(whole) // _WIDTH
+        """The people of the file, as far as the books know them."""
+        head = self._books.get("notes", self._path.name)
         if head is None:
-            return np.frombuffer(whole[: count * _WIDTH], np.uint64)
-        wanted, digest = head
-        if count < wanted:
-            raise self._damaged("has fewer people than were written")
-        known = np.frombuffer(whole[: wanted * _WIDTH], np.uint64)
-        if _digest(known) != digest:
-            raise self._damaged("has other people than were written")
+            return np.zeros(0, np.uint64)
+        how, known = _known(self._path, head)
+        if how:
+            raise self._damaged(how)
         return known
 
     def _damaged(self, how: str) -> EnvironmentFaultError:
@@ -149,11 +134,9 @@ class People:
         self._note_head(np.concatenate([known, fresh]))
 
     def _note_head(self, known: Words) -> None:
-        """Writes the head; only from now on do these people count."""
-        try:
-            write_whole(self._head, json.dumps({"people": len(known), "digest": _digest(known)}))
-        except OSError as error:
-            raise EnvironmentFaultError(f"{self._head}: {error.strerror}") from None
+        """Only from now on do these people count."""
+        head = {"people": len(known), "digest": _digest(known)}
+        self._books.put("notes", self._path.name, head)
 
 
 def _places(ordered: Words, digests: Words) -> Ints:
@@ -167,37 +150,41 @@ def _places(ordered: Words, digests: Words) -> Ints:
     return places
 
 
-def _head_beside(path: Path) -> Path:
-    return path.with_name(path.name.replace("people-", "head-"))
-
-
-def _read_head(path: Path) -> tuple[int, str] | None:
+def _known(path: Path, head: Mapping[str, Any]) -> tuple[str, Words]:
+    """The people of a list; or how it is damaged."""
+    none, count = np.zeros(0, np.uint64), head.get("people")
+    if type(count) is not int:
+        return "has no number of people", none
     try:
-        head = json.loads(path.read_text())
-        return int(head["people"]), str(head["digest"])
+        whole = path.read_bytes()[: count * _WIDTH]
     except FileNotFoundError:
-        return None
+        return "is missing", none
     except OSError as error:
         raise EnvironmentFaultError(f"{path}: {error.strerror}") from None
-    except (ValueError, LookupError, TypeError):
-        raise EnvironmentFaultError(
-            f"{path.parent}: the head of a list of people is damaged; {ADVICE}"
-        ) from None
+    if len(whole) < count * _WIDTH:
+        return "has fewer people than were written", none
+    known = np.frombuffer(whole, np.uint64)
+    return (
+        "" if _digest(known) == head.get("digest") else "has other people than were written"
+    ), known
 
 
-def length_that_counts(path: Path) -> int:
-    """How many bytes of a list its head covers; 0 if there is no head that can be read."""
-    try:
-        head = _read_head(_head_beside(path))
-    except EnvironmentFaultError:
-        return 0
-    return head[0] * _WIDTH if head else 0
+def damaged_lists(state: Path) -> list[str]:
+    """The lists of people that are not as the books know them."""
+    notes = database(state).named("notes")
+    lists = [(state / "history" / name, head) for name, head in notes if LIST.fullmatch(name)]
+    return [path.name for path, head in lists if _known(path, head)[0]]
 
 
-def remove_list(path: Path) -> None:
-    """Removes a list and its head, which comes first: a head without its people is a damage."""
-    _head_beside(path).unlink(missing_ok=True)
-    path.unlink(missing_ok=True)
+def remove_lists(folder: Path) -> None:
+    """Removes all lists; their notes first, since a note without its list is a damage."""
+    books = database(folder.parent)
+    with books.changing() as change:
+        for name, _ in books.named("notes"):
+            if LIST.fullmatch(name):
+                change.remove("notes", name)
+    for path in folder.glob("people-*"):
+        path.unlink(missing_ok=True)
 
 
 def _digest(known: Words) -> str:

@@ -4,22 +4,21 @@ A job describes the columns that it uses: `values`, `taxonomy`, `cuts` or `range
 and how identifiers are written. A column that does not fit is an answer, whatever its words are, and
 by one description after another somebody finds out which values occur. So each new description of a
 column counts, whether the column fits or not, before the data is read; the same one again is free. The
-count is kept for a year in `history/descriptions.json`: digests of descriptions, and nothing of a table.
+count is kept for a year, as a note of the books: digests of descriptions, and nothing of a table.
 """
 
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Collection, Mapping
 
-from coterie.base.errors import EnvironmentFaultError, RefusedError
+from coterie.base.errors import RefusedError
 from coterie.jobs.file.document import Section, read_document
 from coterie.jobs.file.job import Job
 from coterie.jobs.kinds.needs import Needs
 from coterie.party.history.releases import DAY, History
 
-_FILE = "descriptions.json"
+_NOTE = "descriptions"
 _WINDOW = 365  # days
 _OF_GAPS = ("missing",)
 _OF_IDENTIFIERS = ("id", "normalise", "deduplicate", "pad_to")
@@ -89,34 +88,23 @@ class Descriptions:
                     )
             for column, digest in found.items():
                 book.setdefault(coordinator, {}).setdefault(column, {})[digest] = today
-            self._history.write(_FILE, json.dumps(book).encode())
+            self._history.books.put("notes", _NOTE, book)
 
     def forget(self, limit: float | None) -> None:
         """Forgets descriptions that are older than this."""
-        if limit is None or not (self._history.folder / _FILE).exists():
-            return
-        first = (self._history.clock() - limit) // DAY
         with self._history.lock:
+            known = self._read()
+            if limit is None or not known:
+                return
+            first = (self._history.clock() - limit) // DAY
             left = {
                 name: {
                     column: {digest: day for digest, day in days.items() if day >= first}
                     for column, days in columns.items()
                 }
-                for name, columns in self._read().items()
+                for name, columns in known.items()
             }
-            self._history.write(_FILE, json.dumps(left).encode())
+            self._history.books.put("notes", _NOTE, left)
 
     def _read(self) -> Book:
-        path = self._history.folder / _FILE
-        try:
-            read: Book = json.loads(path.read_bytes())
-            return {
-                str(name): {str(c): {str(d): int(day) for d, day in days.items()} for c, days in columns.items()}
-                for name, columns in read.items()
-            }  # fmt: skip
-        except FileNotFoundError:
-            return {}
-        except (OSError, ValueError, TypeError, AttributeError):
-            raise EnvironmentFaultError(
-                f"{path}: cannot be read; remove it to begin to count anew"
-            ) from None
+        return self._history.books.get("notes", _NOTE) or {}

@@ -1,15 +1,17 @@
-"""The history of what jobs have told about this party's people: the folder `history` of its state.
+"""The history of what jobs have told about this party's people.
 
-    releases.jsonl    a line for each job about people, and one for the groups of its release
+The table `history` of the books (`party.store`) has a row for each job about people, and one for the
+groups of its release; notes have how often the data was checked for a coordinator, by day, and in which
+ways a coordinator has described columns (`descriptions`). Beside them, in the folder `history` of the
+state:
+
     ID.rows           the people whom the job is about: a bit for each number of `people`
     ID.groups.npz     the released people, and for each QID of the release the group of each of them
-    examinations.json how often the data was checked for a coordinator, by day
-    descriptions.json in which ways a coordinator has described columns: see `descriptions`
-    people-…, head-…, key   see `people`
+    people-…, key     see `people`
 
-Every file is readable by the party alone, is on the disk before the release that it is about leaves,
-and is put in its place as a whole. Nothing in it is a value of the table: people are numbers, groups
-are numbers, and attributes have their names. `retention.history` says how long an entry is kept.
+Everything is readable by the party alone, and on the disk before the release that it is about leaves.
+Nothing in it is a value of the table: people are numbers, groups are numbers, and attributes have their
+names. `retention.history` says how long an entry is kept.
 """
 
 from __future__ import annotations
@@ -21,9 +23,7 @@ import json
 import threading
 import time
 import zlib
-from collections import Counter
 from collections.abc import Callable, Collection, Mapping
-from contextlib import AbstractContextManager
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -36,14 +36,13 @@ from coterie.base.arrays import Codes, Ints, Mask
 from coterie.base.distinct import distinct
 from coterie.base.errors import EnvironmentFaultError
 from coterie.base.names import is_job_id
-from coterie.party.books.append_file import AppendFile, read_lines
-from coterie.party.books.heads import HISTORY, RELEASES
-from coterie.party.books.people import ADVICE, remove_list
+from coterie.party.books.people import ADVICE, remove_lists
 from coterie.party.books.whole_file import write_whole
+from coterie.party.store.database import database
 
-FOLDER = HISTORY
-_FILE = RELEASES
-_EXAMINED = "examinations.json"
+FOLDER = "history"
+_EXAMINED = "examinations"
+COUNTS = (_EXAMINED, "descriptions")
 DAY = 86400.0
 
 
@@ -117,10 +116,6 @@ def _holds(entry: Mapping[str, Any], key: str) -> bool:
     return all(isinstance(value, _HELD[key]) for value in values)
 
 
-def _silently(book: str, content: bytes) -> AbstractContextManager[None]:
-    return contextlib.nullcontext()
-
-
 class History:
     """The history in a state folder. Threads may use it at the same time; one process writes."""
 
@@ -130,16 +125,12 @@ class History:
         self,
         state: Path,
         clock: Callable[[], float] = time.time,
-        rewriting: Callable[[str, bytes], AbstractContextManager[None]] = _silently,
         guard: Callable[[], None] = lambda: None,
     ) -> None:
-        """Within `rewriting` a book of the history is written anew, with the content that it is given.
-
-        `guard` raises an error if a file of the history is not what it was.
-        """
+        """`guard` raises an error if the history is not what it was."""
         self.folder = state / FOLDER
+        self.books = database(state)
         self.clock = clock
-        self._rewriting = rewriting
         self.guard = guard
         self.lock = self._locks.setdefault(self.folder.absolute(), threading.RLock())
 
@@ -152,8 +143,8 @@ class History:
     def entries(self) -> list[Remembered]:
         """All jobs, oldest first. A line that cannot be read is an error: it may hide a release."""
         found: dict[str, Remembered] = {}
-        for line in read_lines(self.folder / _FILE):
-            entry = line.entry or {}
+        for number, content in enumerate(self.books.rows("history"), 1):
+            entry = _parsed(content)
             job = str(entry.get("job"))
             if set(entry) == {"job", "groups"} and job in found and _sound(entry):
                 found[job] = replace(found[job], groups=entry["groups"])
@@ -161,7 +152,7 @@ class History:
                 found[job] = Remembered(**entry)
             else:
                 raise EnvironmentFaultError(
-                    f"{self.folder / _FILE}:{line.number}: not a line of a history; {ADVICE}"
+                    f"{self.books.path}: row {number} is not a line of a history; {ADVICE}"
                 )
         return list(found.values())
 
@@ -174,7 +165,7 @@ class History:
             self._make()
             if people is not None:
                 self._put(f"{entry.job}.rows", packed(people))
-            self._append(asdict(entry))
+            self.books.append("history", asdict(entry))
 
     def add_groups(self, job: str, people: Ints, groups: Mapping[str, Codes]) -> None:
         """Remembers the groups of a job's release."""
@@ -191,7 +182,7 @@ class History:
         with self.lock:
             self._make()
             self._put(f"{job}.groups.npz", content.getvalue())
-            self._append({"job": job, "groups": numbers})
+            self.books.append("history", {"job": job, "groups": numbers})
 
     def members(self, job: str) -> Mask:
         """Which people a job was about."""
@@ -225,20 +216,14 @@ class History:
         """Forgets these jobs; when none is left, the numbers of people, too."""
         with self.lock:
             left = [entry for entry in self.entries() if entry.job not in gone]
-            file = AppendFile(self.folder / _FILE)
-            try:
-                kept = [asdict(entry) for entry in left]
-                file.replace(kept, lambda content: self._rewriting(HISTORY, content))
-            finally:
-                file.close()
+            with self.books.changing() as change:
+                change.replace("history", (json.dumps(asdict(entry)) for entry in left))
             for job in gone:
                 for name in (f"{job}.rows", f"{job}.groups.npz"):
                     (self.folder / name).unlink(missing_ok=True)
-            used = {tuple(entry.by) for entry in left}
-            if not any(used):
-                for path in self.folder.glob("people-*"):
-                    with self._rewriting(path.name, b""):
-                        remove_list(path)
+            if not any(entry.by for entry in left):
+                remove_lists(self.folder)
+            self.books.purge()
 
     # How often the data was checked.
 
@@ -246,40 +231,33 @@ class History:
         """Counts one check of the data for a coordinator."""
         with self.lock:
             days = self._days()
-            today = int(self.clock() // DAY)
-            days.setdefault(coordinator, Counter())[str(today)] += 1
-            self.write(_EXAMINED, json.dumps(days).encode())
+            today = str(int(self.clock() // DAY))
+            count = days.setdefault(coordinator, {})
+            count[today] = count.get(today, 0) + 1
+            self.books.put("notes", _EXAMINED, days)
 
     def examinations(self, coordinators: Collection[str], window: float) -> int:
         """The checks for these coordinators within the last so many seconds, in whole days."""
         first = (self.clock() - window) // DAY
-        with self.lock:
-            days = self._days()
-            counts: list[Mapping[str, int]] = [days.get(name, {}) for name in coordinators]
-            return sum(n for count in counts for day, n in count.items() if int(day) >= first)
+        days = self._days()
+        counts: list[Mapping[str, int]] = [days.get(name, {}) for name in coordinators]
+        return sum(n for count in counts for day, n in count.items() if int(day) >= first)
 
     def forget_examinations(self, limit: float | None) -> None:
         """Forgets the counts of days that are older than this."""
-        if limit is None or not (self.folder / _EXAMINED).exists():
-            return
-        first = (self.clock() - limit) // DAY
         with self.lock:
+            known = self._days()
+            if limit is None or not known:
+                return
+            first = (self.clock() - limit) // DAY
             days = {
                 name: {day: n for day, n in counts.items() if int(day) >= first}
-                for name, counts in self._days().items()
+                for name, counts in known.items()
             }
-            self._put(_EXAMINED, json.dumps({n: c for n, c in days.items() if c}).encode())
+            self.books.put("notes", _EXAMINED, {n: c for n, c in days.items() if c})
 
-    def _days(self) -> dict[str, Counter[str]]:
-        try:
-            read = json.loads((self.folder / _EXAMINED).read_text())
-            return {str(name): Counter(counts) for name, counts in read.items()}
-        except FileNotFoundError:
-            return {}
-        except (OSError, ValueError, AttributeError):
-            raise EnvironmentFaultError(
-                f"{self.folder / _EXAMINED}: cannot be read; remove it to begin to count anew"
-            ) from None
+    def _days(self) -> dict[str, dict[str, int]]:
+        return self.books.get("notes", _EXAMINED) or {}
 
     def _make(self) -> None:
         try:
@@ -287,23 +265,11 @@ class History:
         except OSError as error:
             raise EnvironmentFaultError(f"{self.folder}: {error.strerror}") from None
 
-    def _append(self, entry: dict[str, Any]) -> None:
-        file = AppendFile(self.folder / _FILE)
-        try:
-            file.append(entry)
-        finally:
-            file.close()
-
     def _read(self, name: str) -> bytes:
         try:
             return (self.folder / name).read_bytes()
         except OSError as error:
             raise EnvironmentFaultError(f"{self.folder / name}: {error.strerror}") from None
-
-    def write(self, name: str, content: bytes) -> None:
-        """Puts a file of counts in its place as a whole."""
-        self._make()
-        self._put(name, content)
 
     def _put(self, name: str, content: bytes) -> None:
         """Puts a file in its place as a whole."""
@@ -312,6 +278,14 @@ class History:
             write_whole(path, content)
         except OSError as error:
             raise EnvironmentFaultError(f"{path}: {error.strerror}") from None
+
+
+def _parsed(content: str) -> dict[str, Any]:
+    try:
+        found = json.loads(content)
+    except (ValueError, RecursionError):
+        return {}
+    return found if isinstance(found, dict) else {}
 
 
 def packed(people: Ints) -> bytes:

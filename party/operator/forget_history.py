@@ -17,11 +17,12 @@ from typing import Any
 
 from coterie.base.errors import EnvironmentFaultError
 from coterie.base.text import one_line
-from coterie.party.books.people import sound_key
+from coterie.party.books.people import remove_lists, sound_key
 from coterie.party.books.state_folder import take
 from coterie.party.config import PartyConfig
-from coterie.party.history.releases import FOLDER
+from coterie.party.history.releases import COUNTS, FOLDER
 from coterie.party.steward.opened_audit import opened_audit
+from coterie.party.store.database import database
 
 
 def forget_history(config: PartyConfig, person: str) -> dict[str, Any]:
@@ -31,6 +32,13 @@ def forget_history(config: PartyConfig, person: str) -> dict[str, Any]:
         audit = opened_audit(config)
         try:
             audit.begin_history_anew(by=config.name, person=one_line(person))
+            books = database(config.state)
+            with books.changing() as change:
+                change.replace("history", [])
+                for name in COUNTS:
+                    change.remove("notes", name)
+            remove_lists(folder)
+            books.purge()
             if folder.exists():
                 _empty(folder)
         except OSError as error:

@@ -15,9 +15,8 @@ import click
 
 from coterie.anonymity.specialization.scores import SCALE
 from coterie.base.errors import DataError, UnreachableError, UsageError
-from coterie.base.text import first_names, one_line
+from coterie.base.text import one_line
 from coterie.party.books.audit_check import heads_of, verify
-from coterie.party.books.heads import in_words
 from coterie.party.books.ledger import Ledger
 from coterie.party.books.models import ModelFolder
 from coterie.party.config import load_party
@@ -211,9 +210,10 @@ def audit(config: Path, sources: tuple[Path, ...], as_json: bool) -> int:
         text += f"; {found.unknown} heads kept elsewhere may be of these"
     if anchors:
         text += f"; {found.anchors} heads kept elsewhere are in it"
-    if books := [f"the {in_words(book)}" for book in found.books]:
-        are = "are" if len(books) > 1 else "is"
-        text += f"; {first_names(books)} {are} as it says"
+    if found.books:
+        text += "; the journal, the ledger and the history are as it says"
+    if found.sealed:
+        text += ", sealed with the key of the party file"
     if found.mended or found.torn:
         text += f"; {found.mended + found.torn} lines were torn by crashes"
     if found.headless:

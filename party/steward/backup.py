@@ -1,10 +1,10 @@
 """A copy of a state folder, made while the server serves, and a folder made from the copy.
 
-Everything a server writes is either only appended to, a line at a time, or put in its place as a
-whole; so files can be copied one after the other, in an order in which what is copied later knows at
-least as much: the head of the audit log before the log, the journal before the folders of its jobs.
-A line that was being written is torn in the copy, and cut off when the copy is served, as after a
-crash. Jobs that ran have failed in the copy, and cannot go on: the answers that they had kept for that
+The books are copied by SQLite as they are at one moment. Everything else a server writes is either only
+appended to, a line at a time, or put in its place as a whole; so files can be copied one after the
+other, in an order in which what is copied later knows at least as much: the books first, the head of
+the audit log before the log. A line that was being written is torn in the copy, and cut off when the
+copy is served, as after a crash. Jobs that ran have failed in the copy, and cannot go on: the answers that they had kept for that
 hold secrets that must not outlive the jobs, and are not copied.
 
 The copy holds what the folder holds, released and kept data included: it is readable by its owner
@@ -18,6 +18,7 @@ import json
 import os
 import shutil
 import tarfile
+import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
@@ -26,9 +27,11 @@ from coterie.base.errors import EnvironmentFaultError, UsageError
 from coterie.base.text import one_line
 from coterie.jobs.run.answers_file import NAME as ANSWERS
 from coterie.party.books.state_folder import LOCK, VERSION_FILE
+from coterie.party.store.database import FILE, database
 
 RESTORED = "restored.json"  # tells the server that its folder comes from a backup
-_FIRST = (VERSION_FILE, "audit.head", "audit.log", "journal.jsonl")
+_FIRST = (VERSION_FILE, "audit.head", "audit.log")
+_BOOKS = (FILE, f"{FILE}-wal", f"{FILE}-shm")
 
 
 def back_up(state: Path, party: str, target: Path, now: float | None = None) -> int:
@@ -45,6 +48,7 @@ def back_up(state: Path, party: str, target: Path, now: float | None = None) -> 
         descriptor = os.open(made, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
         with os.fdopen(descriptor, "wb") as raw, tarfile.open(fileobj=raw, mode="w") as archive:
             _add(archive, RESTORED, note)
+            count += _add_books(archive, state)
             for path in _files(state):
                 try:
                     data = path.read_bytes()
@@ -62,11 +66,20 @@ def back_up(state: Path, party: str, target: Path, now: float | None = None) -> 
     return count
 
 
+def _add_books(archive: tarfile.TarFile, state: Path) -> int:
+    with tempfile.TemporaryDirectory(dir=state.parent, prefix=".backup-") as made:
+        copy = Path(made) / FILE
+        database(state).copy(copy)
+        if copy.exists():
+            _add(archive, FILE, copy.read_bytes())
+        return copy.exists()
+
+
 def _files(state: Path) -> Iterator[Path]:
     """The files of the folder, in the order in which they must be copied."""
     yield from (state / name for name in _FIRST if (state / name).is_file())
     for path in sorted(state.rglob("*")):
-        known = path.parent == state and (path.name in (*_FIRST, LOCK, RESTORED))
+        known = path.parent == state and (path.name in (*_FIRST, *_BOOKS, LOCK, RESTORED))
         passing = path.name.startswith(ANSWERS) and path.parent.parent == state / "jobs"
         if path.is_file() and not path.is_symlink() and not known and not passing:
             yield path

@@ -28,9 +28,10 @@ from coterie.party.history.descriptions import Descriptions
 from coterie.party.history.releases import FOLDER, History
 from coterie.party.job_record import ENDED, Record
 from coterie.party.receptions import DISPUTED, RECEIVED
-from coterie.party.records import JOURNAL, Book
+from coterie.party.records import Book
 from coterie.party.settings import Retention
 from coterie.party.steward.opened_audit import AUDIT, opened_audit
+from coterie.party.store.database import FILE
 
 _SHARE = 10  # an audit log is continued in a new file when it covers this share of its retention
 _LEFT_OVER = 86400.0  # seconds after which the remains of a crash are removed
@@ -101,8 +102,9 @@ def prune(
             _remove(record.folder)
     for path in (*old.places["audit"], *old.places["models"]):
         path.unlink(missing_ok=True)
-    history = History(state, lambda: now, audit.rewriting)
+    history = History(state, lambda: now)
     if old.places["history"]:
+        audit.plan_pruning()
         history.prune({path.name for path in old.places["history"]})
     history.forget_examinations(retention.history)
     Descriptions(history).forget(retention.history)
@@ -119,7 +121,7 @@ def prune_unserved(config: PartyConfig) -> dict[str, int]:
     """Prunes the state folder of a party whose server does not run."""
     with take(config.state):
         audit = opened_audit(config)
-        book = Book(config.state, rewriting=audit.journal_rewriting)
+        book = Book(config.state)
         try:
             return prune(book, audit, config.state, config.retention, time.time())
         finally:
@@ -132,10 +134,9 @@ def would_prune_unserved(config: PartyConfig) -> dict[str, Any]:
     if not config.state.is_dir():
         return {**{field.name: 0 for field in fields(Retention)}, "places": []}
     with tempfile.TemporaryDirectory(prefix="coterie-") as made:
-        copy = Path(made)  # because a journal that is opened is also repaired
-        for path in (config.state / JOURNAL, *config.state.glob("audit*.log")):
-            if path.exists():
-                shutil.copy(path, copy)
+        copy = Path(made)  # because jobs that ran have ended where a journal is read
+        for path in (*config.state.glob(f"{FILE}*"), *config.state.glob("audit*.log")):
+            shutil.copy(path, copy)
         for folder in ("jobs", FOLDER, MODELS):
             (copy / folder).symlink_to(config.state.absolute() / folder)
         book = Book(copy)

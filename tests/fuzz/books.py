@@ -16,8 +16,10 @@ from coterie.jobs.run.answers_file import AnswersFile, finished_here
 from coterie.party.books.audit import CONTINUED, AuditLog, Head, head_before, link_of
 from coterie.party.books.audit_check import verify
 from coterie.party.books.ledger_lines import Booking, Charge, LedgerFile
+from coterie.party.books.state_folder import require_version
 from coterie.party.history.releases import History, Remembered
-from coterie.party.records import JOURNAL, Book
+from coterie.party.records import Book
+from coterie.party.store.database import database
 from coterie.protocols.messaging.kept import Answer
 from coterie.protocols.messaging.wire import WireError, decode, encode
 from coterie.protos.jobs_pb2 import State
@@ -46,16 +48,16 @@ def _journal_seeds() -> list[bytes]:
 
 
 def _journal(data: bytes, folder: Path) -> str:
-    path = folder / JOURNAL
-    put(path, data)
+    """A journal of version 4, which is brought forward, and read."""
+    put(folder / "version", b"4\n")
+    put(folder / "journal.jsonl", data)
+    passed_over = require_version(folder)["passed_over"]
     book = Book(folder)
     try:
-        assert path.read_bytes().count(b"\n") >= data.count(b"\n")  # no line is lost
-        jobs = book.all()
-        if jobs and not book.damaged:
-            book.forget(jobs)  # writes the journal anew
+        if jobs := book.all():
+            book.forget(jobs)
             return " ".join(sorted({State.Name(job.state) for job in jobs[:2]}))
-        return "damaged" if book.damaged else "empty"
+        return "damaged" if passed_over else "empty"
     finally:
         book.close()
 
@@ -68,10 +70,16 @@ def _ledger_seeds() -> list[bytes]:
     return [_lines(ended, pardon), _lines(asdict(given)), _lines(asdict(spent), ended)]
 
 
+def _fill(book: str, data: bytes, folder: Path) -> None:
+    """Puts lines into a book as rows."""
+    with database(folder).changing(sync=False) as change:
+        lines = (line.decode(errors="surrogateescape") for line in data.splitlines())
+        change.replace(book, [line.encode(errors="replace").decode() for line in lines])
+
+
 def _ledger(data: bytes, folder: Path) -> str:
-    path = folder / "ledger.jsonl"
-    put(path, data)
-    return " ".join(sorted({type(line).__name__ for line in LedgerFile(path).read()}))
+    _fill("ledger", data, folder)
+    return " ".join(sorted({type(line).__name__ for line in LedgerFile(folder).read()}))
 
 
 def _history_seeds() -> list[bytes]:
@@ -84,13 +92,7 @@ def _history_seeds() -> list[bytes]:
 
 def _history(data: bytes, folder: Path) -> str:
     history = History(folder)
-    file = history.folder / "releases.jsonl"
-    try:
-        put(file, data)
-    except FileNotFoundError:
-        history.folder.mkdir()
-        put(file, data)
-    history.tidy()
+    _fill("history", data, folder)
     entries = history.entries()
     for one in entries:
         json.dumps(one.shown())
@@ -99,23 +101,17 @@ def _history(data: bytes, folder: Path) -> str:
     return f"{min(len(entries), 2)}"
 
 
-_BOOKS = {"journal.jsonl": b'{"event":"step"}\n', "ledger.jsonl": b"{}\n"}
-
-
 def _audit_seeds() -> list[bytes]:
     """Logs, some with a zero byte and the head file behind them."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "audit.log"
-        for name, content in _BOOKS.items():
-            put(path.with_name(name), content)
         log = AuditLog(path)
         for number in range(2):
             log.note("examined", coordinator="analyst", job=f"{number}")
         examined = path.read_bytes()
         log.rotate()
         log.note("server started")
-        with log.journal_rewriting(_BOOKS["journal.jsonl"]):
-            pass
+        log.plan_pruning()
         log.begin_history_anew(person="steward")
         started = path.read_bytes()
         log.rotate()
@@ -161,9 +157,6 @@ def _rechained(data: bytearray, chance: random.Random) -> None:
 
 def _audit(data: bytes, folder: Path) -> str:
     path = folder / "audit.log"
-    if not path.exists():
-        for name, content in _BOOKS.items():
-            put(folder / name, content)
     content, _, head = data.partition(b"\0")
     put(path, content)
     put(folder / "audit.head", head)

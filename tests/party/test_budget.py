@@ -5,6 +5,7 @@ import json
 import pytest
 import yaml
 
+from coterie.party.store.database import database
 from coterie.protos import jobs_pb2 as pb
 
 NAMES = ("lender", "bank", "card")
@@ -33,8 +34,7 @@ def job(houses, **keys):
 
 
 def ledger(houses, name):
-    path = houses.state(name) / "ledger.jsonl"
-    return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
+    return [json.loads(row) for row in database(houses.state(name)).rows("ledger")]
 
 
 def test_a_job_with_noise_is_charged_before_it_runs(served):

@@ -97,7 +97,9 @@ def test_the_audit_log_is_checked(houses, capsys):
     houses.serve("bank")
     code, out, _ = coterie(capsys, "audit", "--config", houses.path("bank"))
     assert code == 0
-    assert out.endswith("audit.log: 1 entry, unbroken; the journal is as it says\n")
+    assert out.endswith(
+        "audit.log: 1 entry, unbroken; the journal, the ledger and the history are as it says\n"
+    )
     path = houses.state("bank") / "audit.log"
     path.write_text(path.read_text().replace("bank", "tank"))
     code, _, err = coterie(capsys, "audit", "--config", houses.path("bank"))

@@ -8,6 +8,7 @@ import pytest
 from coterie.base.errors import EnvironmentFaultError
 from coterie.party.books.append_file import AppendFile
 from coterie.party.books.audit_check import verify
+from coterie.party.store.database import Database
 from coterie.protos import jobs_pb2 as pb
 from tests.party.disk import room_for
 
@@ -16,18 +17,19 @@ from tests.party.disk import room_for
 def disk(monkeypatch):
     """A switch: the files whose names are in it take no more."""
     full = set()
-    append = AppendFile.append
+    for kind, name in ((AppendFile, "append"), (Database, "put")):
+        write = getattr(kind, name)
 
-    def write(self, entry, sync=True):
-        if self.path.name in full:
-            raise EnvironmentFaultError(f"{self.path}: No space left on device")
-        append(self, entry, sync)
+        def written(self, *words, write=write):
+            if self.path.name in full:
+                raise EnvironmentFaultError(f"{self.path}: No space left on device")
+            write(self, *words)
 
-    monkeypatch.setattr(AppendFile, "append", write)
+        monkeypatch.setattr(kind, name, written)
     return full
 
 
-@pytest.mark.parametrize("file", ["journal.jsonl", "audit.log"])
+@pytest.mark.parametrize("file", ["books.db", "audit.log"])
 def test_a_job_that_cannot_be_written_down_is_refused(houses, disk, file):
     houses.serve("bank")
     disk.add(file)
@@ -37,7 +39,7 @@ def test_a_job_that_cannot_be_written_down_is_refused(houses, disk, file):
     assert decision.reason == f"{file}: No space left on device"  # without the server's folders
 
 
-@pytest.mark.parametrize("file", ["journal.jsonl", "audit.log"])
+@pytest.mark.parametrize("file", ["books.db", "audit.log"])
 def test_a_job_whose_start_cannot_be_written_down_does_not_start(houses, disk, file):
     houses.serve("bank")
     coordinator = houses.coordinator()
@@ -50,7 +52,7 @@ def test_a_job_whose_start_cannot_be_written_down_does_not_start(houses, disk, f
     assert "No space left on device" in event.error
 
 
-@pytest.mark.parametrize("file", ["journal.jsonl", "audit.log"])
+@pytest.mark.parametrize("file", ["books.db", "audit.log"])
 def test_the_end_of_a_job_is_told_even_if_it_cannot_be_written_down(houses, disk, file):
     houses.serve_all()
     coordinator = houses.coordinator()

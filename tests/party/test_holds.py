@@ -1,8 +1,6 @@
 """What a steward has answered outlives every crash, and nothing else counts as an answer."""
 
 import contextlib
-import json
-import os
 import threading
 import time
 from types import SimpleNamespace
@@ -12,6 +10,8 @@ import pytest
 from coterie.base.errors import EnvironmentFaultError, RefusedError
 from coterie.party import holds
 from coterie.party.job_record import Hold
+from coterie.party.store.database import database
+from tests.party.disk import room_for
 
 ABOUT, DIGEST = "output", "d" * 64
 
@@ -22,7 +22,7 @@ def impatient(monkeypatch):
 
 
 def job(folder):
-    return SimpleNamespace(folder=folder, held=None, changed=threading.Condition())
+    return SimpleNamespace(home=folder, note="held 1", held=None, changed=threading.Condition())
 
 
 def asked(record, digest=DIGEST, until=None):
@@ -56,66 +56,18 @@ def test_a_no_stays_a_no_after_a_crash_between_the_answer_and_its_effect(tmp_pat
         asked(job(tmp_path))
 
 
-def test_an_answer_is_on_the_disk_before_the_steward_hears_that_it_counts(tmp_path, monkeypatch):
-    synced, fsync = [], os.fsync
-
-    def noted(descriptor):
-        synced.append(os.fstat(descriptor).st_ino)
-        fsync(descriptor)
-
-    monkeypatch.setattr(os, "fsync", noted)
-    answered(tmp_path, True)
-    assert (tmp_path / "held.json").stat().st_ino in synced
-    assert tmp_path.stat().st_ino in synced  # the name, too
-
-
-@pytest.mark.parametrize("yes", [True, False])
-def test_a_write_that_was_torn_anywhere_answers_nothing(tmp_path, yes):
-    assert asked(job(tmp_path))
-    before = (tmp_path / "held.json").read_bytes()
-    answered(tmp_path, yes)
-    whole = (tmp_path / "held.json").read_bytes()
-    for cut in range(len(whole)):
-        (tmp_path / "held.json.new").write_bytes(whole[:cut])  # the crash came before the rename
-        (tmp_path / "held.json").write_bytes(before)
-        assert asked(job(tmp_path))
-        (tmp_path / "held.json").write_bytes(whole[:cut])  # a disk that lost the end of the file
-        assert asked(job(tmp_path))
-
-
-@pytest.mark.parametrize(
-    "content",
-    [
-        b"",
-        bytes(40),
-        b"[]",
-        b'{"output": true}',
-        b'{"output": ["yes"]}',
-        b'{"output": {"until": "soon"}}',
-        b'{"output": {"until": null, "yes": true}}',
-        b"\xff",
-    ],
-)
-def test_a_file_that_makes_no_sense_answers_nothing(tmp_path, content):
-    (tmp_path / "held.json").write_bytes(content)
-    assert asked(job(tmp_path))
-
-
-def test_an_answer_that_cannot_be_written_does_not_count_and_the_job_asks_on(tmp_path, monkeypatch):
+def test_an_answer_that_cannot_be_written_does_not_count_and_the_job_asks_on(tmp_path):
     assert asked(job(tmp_path))
     record = job(tmp_path)
     record.held = Hold(ABOUT, time.time() + 60, {}, digest=DIGEST)
-    before = (tmp_path / "held.json").read_bytes()
-
-    def full(descriptor, data):
-        raise OSError(28, "No space left on device")
-
-    with monkeypatch.context() as disk:
-        disk.setattr(os, "write", full)
-        with pytest.raises(EnvironmentFaultError, match="No space left"):
-            holds.answer(record, ABOUT, True, "", "Ada")
+    before = database(tmp_path).get("notes", "held 1")
+    with (
+        room_for(tmp_path / "books.db", 0),
+        pytest.raises(EnvironmentFaultError, match=r"books\.db: "),
+    ):
+        holds.answer(record, ABOUT, True, "", "Ada")
     assert not record.held.answered.is_set()
-    assert (tmp_path / "held.json").read_bytes() == before
+    assert database(tmp_path).get("notes", "held 1") == before
     assert asked(job(tmp_path))
     assert holds.answer(record, ABOUT, True, "", "Ada")  # there is room again
 
@@ -124,4 +76,4 @@ def test_a_restart_does_not_prolong_the_time_for_an_answer(tmp_path):
     first = time.time() + 30
     assert asked(job(tmp_path), until=first)
     assert asked(job(tmp_path), until=first + 1000)
-    assert json.loads((tmp_path / "held.json").read_text())[ABOUT]["until"] == first
+    assert database(tmp_path).get("notes", "held 1")[ABOUT]["until"] == first

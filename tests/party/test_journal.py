@@ -1,12 +1,11 @@
 """The journal: what a server knows of its jobs after a restart."""
 
-import json
-
 import pytest
 
+from coterie.base.errors import EnvironmentFaultError
 from coterie.jobs.kinds.job_file import parse_job
-from coterie.party.books.append_file import read_entries
 from coterie.party.records import RESTARTED, Book
+from coterie.party.store.database import database
 from coterie.protocols.messaging.wrappers import Traffic
 from coterie.protos.jobs_pb2 import State
 
@@ -107,8 +106,6 @@ def test_events_keep_every_phase_and_the_newest_of_each_step(tmp_path):
     ]
     serials = [serial for serial, _ in record.events]
     assert serials == sorted(set(serials))
-    steps = [e["step"] for e in read_entries(tmp_path / "journal.jsonl") if e["event"] == "step"]
-    assert steps == ["one", "two"]
     book.close()
 
 
@@ -145,12 +142,6 @@ def pb_name(event):
     return State.Name(event.state)
 
 
-def test_the_journal_is_json_lines(tmp_path):
-    book_with(tmp_path, State.FINISHED).close()
-    for line in (tmp_path / "journal.jsonl").read_text().splitlines():
-        assert json.loads(line)["job"] == "0" * 32
-
-
 def test_a_job_of_which_only_the_proposal_was_written_down_has_failed(tmp_path):
     book = Book(tmp_path)
     book.add("0" * 32, "analyst", parse_job(JOB, {}))
@@ -160,22 +151,15 @@ def test_a_job_of_which_only_the_proposal_was_written_down_has_failed(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "line",
+    ("job", "entry"),
     [
-        b"rubbish",
-        b"[1, 2]",
-        b'{"job": "00000000000000000000000000000000", "event": "dreamed"}',
-        b'{"job": "00000000000000000000000000000000", "event": "state", "state": "ASLEEP"}',
-        b'{"job": "../../../../etc", "event": "proposed"}',
-        b'{"job": "11111111111111111111111111111111", "event": "state", "state": "RUNNING"}',
+        ("0" * 32, {"state": "ASLEEP"}),
+        ("0" * 32, {"state": ["RUNNING"]}),
+        ("0" * 32, {"name": "test"}),
+        ("../../../../etc", {"state": "FINISHED"}),
     ],
 )
-def test_a_line_that_cannot_be_read_is_named_and_nothing_else_is_lost(tmp_path, line):
-    book_with(tmp_path, State.FINISHED, State.WAITING).close()
-    path = tmp_path / "journal.jsonl"
-    first, *others = path.read_bytes().splitlines()
-    path.write_bytes(b"\n".join([first, line, *others, b""]))
-    book = Book(tmp_path)
-    assert book.damaged == ["journal.jsonl:2"]
-    assert [record.state for record in book.all()] == [State.FINISHED, State.WAITING]
-    book.close()
+def test_a_row_that_is_of_no_job_is_named(tmp_path, job, entry):
+    database(tmp_path).put("jobs", job, entry)
+    with pytest.raises(EnvironmentFaultError, match=f"job {job} has a row that is damaged"):
+        Book(tmp_path)

@@ -8,6 +8,7 @@ import pytest
 
 from coterie.party import holds
 from coterie.party.books.ledger import Ledger
+from coterie.party.store.database import database
 from coterie.protos import jobs_pb2 as pb
 from tests.coordinator.support import coterie, wait_for
 from tests.party.houses import Houses
@@ -128,10 +129,9 @@ def test_a_restart_while_the_steward_thinks_asks_again_within_the_same_limit(hou
 def test_a_yes_that_was_given_is_not_asked_for_again(houses, begun):
     coordinator, job_id = begun
     record = houses.servers["lender"]._book.get(job_id)
-    kept = record.folder / "held.json"
     assert approve(houses).code == 0
     ends(houses, coordinator, job_id)
-    digest = json.loads(kept.read_text())["output"]["yes"]
+    digest = database(record.home).get("notes", record.note)["output"]["yes"]
     hold = holds.Hold("output", time.time() + 60, {})
     holds.ask(record, hold, digest, lambda: pytest.fail("asked"), lambda: None)
 

@@ -1,4 +1,4 @@
-"""A year of jobs: the journal is compacted, lists come in pages, and nothing is lost."""
+"""A year of jobs: lists come in pages, and nothing is lost."""
 
 import json
 import tracemalloc
@@ -7,9 +7,8 @@ import pytest
 
 from coterie.base.errors import EnvironmentFaultError
 from coterie.jobs.kinds.job_file import parse_job
-from coterie.party import records
-from coterie.party.books.append_file import read_entries
 from coterie.party.records import Book
+from coterie.party.store.database import database
 from coterie.protos import jobs_pb2 as pb
 from coterie.protos.jobs_pb2 import State
 from tests.coordinator.support import coterie
@@ -18,81 +17,19 @@ from tests.party.disk import room_for
 JOB = "kind: intersect\nname: test\nparties: {a: {}, b: {}}\nid: ID\n"
 
 
-def write_year(path, jobs):
-    """The journal of so many finished jobs, as a server without compaction leaves it."""
-    with path.open("w") as file:
+def write_year(folder, jobs):
+    """The journal of so many finished jobs."""
+    entry = {"time": 1.5, "proposed": 1.0, "coordinator": "analyst", "name": "loans"}
+    entry |= {"kind": "integrate", "digest": "0" * 64, "state": "FINISHED", "records": 7}
+    with database(folder).changing() as change:
         for number in range(jobs):
-            job = {"time": 1.5, "job": f"{number:032x}"}
-            proposed = {"coordinator": "analyst", "name": "loans", "kind": "integrate"}
-            lines = [{**job, "event": "proposed", **proposed, "digest": "0" * 64}]
-            lines += [
-                {**job, "event": "state", "state": state, "records": 7}
-                for state in ("ACCEPTED", "RUNNING")
-            ]
-            lines += [{**job, "event": "step", "step": f"step {n}"} for n in range(4)]
-            lines.append({**job, "event": "state", "state": "FINISHED", "records": 7})
-            file.writelines(json.dumps(line) + "\n" for line in lines)
+            change.put("jobs", f"{number:032x}", entry)
 
 
-def facts(book):
-    return [(r.job_id, r.name, r.state, r.records, r.since, r.digest) for r in book.all()]
-
-
-def test_a_journal_is_compacted_to_a_line_for_each_job_and_nothing_is_lost(tmp_path):
-    path = tmp_path / "journal.jsonl"
-    write_year(path, 2000)
-    book = Book(tmp_path)
-    before = facts(book)
-    book.close()
-    assert len(before) == 2000
-    assert len(read_entries(path)) == 2000
-    again = Book(tmp_path)
-    assert facts(again) == before
-    assert len(read_entries(path)) == 2000
-    record = again.add("f" * 32, "analyst", parse_job(JOB, {}))
-    again.set_state(record, State.CANCELLED, reason="enough", exit_code=10, culprit="bank")
-    again.close()
-    [last] = Book(tmp_path).all()[2000:]
-    assert (last.state, last.reason, last.culprit) == (State.CANCELLED, "enough", "bank")
-
-
-def test_what_changes_while_a_journal_is_compacted_is_in_it(tmp_path, monkeypatch):
-    monkeypatch.setattr(records, "_SUPERFLUOUS", 3)
-    book = Book(tmp_path)
-    made = [book.add(f"{n:032x}", "analyst", parse_job(JOB, {})) for n in range(20)]
-    for record in made:
-        book.set_state(record, State.WAITING)
-        book.compact()
-        book.set_state(record, State.REFUSED)
-    book.close()
-    assert [r.state for r in Book(tmp_path).all()] == [State.REFUSED] * 20
-
-
-def test_a_journal_with_damaged_lines_is_not_written_anew(tmp_path):
-    path = tmp_path / "journal.jsonl"
-    write_year(path, 2000)
-    with path.open("a") as file:
-        file.write("rubbish\n")
-    before = path.read_bytes()
-    Book(tmp_path).close()
-    assert path.read_bytes() == before
-
-
-@pytest.mark.parametrize("state", ["[]", '{"RUNNING": 1}', "7", '"ASLEEP"'])
-def test_a_server_starts_with_a_line_whose_state_is_none_and_names_it(tmp_path, state):
-    line = f'{{"event": "job", "job": "{"ab" * 16}", "state": {state}}}\n'
-    (tmp_path / "journal.jsonl").write_text(line)
-    book = Book(tmp_path)
-    assert book.damaged == ["journal.jsonl:1"]
-    book.close()
-
-
-@pytest.mark.parametrize("value", ['"\\ud800"', "[" * 900 + "]" * 900])
-def test_a_server_starts_with_a_line_whose_texts_are_none(tmp_path, value):
+@pytest.mark.parametrize("value", ["\ud800", [[[]]], 7, None])
+def test_a_server_starts_with_a_row_whose_texts_are_none(tmp_path, value):
     texts = ("coordinator", "name", "kind", "digest", "reason", "told", "culprit")
-    facts = dict.fromkeys(texts, "#")
-    line = json.dumps({"event": "job", "job": "ab" * 16, "state": "WAITING", **facts})
-    (tmp_path / "journal.jsonl").write_text(line.replace('"#"', value) + "\n")
+    database(tmp_path).put("jobs", "ab" * 16, {"state": "WAITING", **dict.fromkeys(texts, value)})
     book = Book(tmp_path)
     [record] = book.all()
     assert record.name in ("?", "")
@@ -101,7 +38,7 @@ def test_a_server_starts_with_a_line_whose_texts_are_none(tmp_path, value):
 
 
 def test_a_year_of_jobs_takes_little_memory(tmp_path):
-    write_year(tmp_path / "journal.jsonl", 3000)
+    write_year(tmp_path, 3000)
     tracemalloc.start()
     book = Book(tmp_path)
     size = tracemalloc.get_traced_memory()[0]
@@ -135,7 +72,7 @@ def test_an_ended_job_keeps_neither_its_job_nor_its_data_in_memory(tmp_path):
 
 
 def test_what_a_crash_left_of_kept_answers_goes_at_the_next_start(tmp_path):
-    write_year(tmp_path / "journal.jsonl", 2)
+    write_year(tmp_path, 2)
     left = [tmp_path / "jobs" / f"{0:032x}" / name for name in ("answers", "answers.new")]
     for path in left:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -149,8 +86,8 @@ def test_a_job_has_not_finished_before_the_journal_says_so(tmp_path):
     record = book.add("f" * 32, "analyst", parse_job(JOB, {}))
     book.set_state(record, State.RUNNING)
     with (
-        room_for(tmp_path / "journal.jsonl", 0),
-        pytest.raises(EnvironmentFaultError, match=r"journal\.jsonl: File too large"),
+        room_for(tmp_path / "books.db-wal", 0),
+        pytest.raises(EnvironmentFaultError, match=r"books\.db: File too large"),
     ):
         book.set_state(record, State.FINISHED)
     assert record.state == State.RUNNING
@@ -161,10 +98,10 @@ def test_an_end_that_a_full_disk_could_not_take_is_in_the_journal_once_there_is_
     book = Book(tmp_path)
     record = book.add("f" * 32, "analyst", parse_job(JOB, {}))
     book.set_state(record, State.ACCEPTED)
-    with room_for(tmp_path / "journal.jsonl", 0):
+    with room_for(tmp_path / "books.db-wal", 0):
         assert book.set_state(record, State.CANCELLED, reason="enough", exit_code=10)
-    assert read_entries(tmp_path / "journal.jsonl")[-1]["state"] == "ACCEPTED"
-    book.compact()
+    assert database(tmp_path).get("jobs", "f" * 32)["state"] == "ACCEPTED"
+    book.make_up()
     book.close()
     again = Book(tmp_path)
     [record] = again.all()

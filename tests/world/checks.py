@@ -20,7 +20,8 @@ from coterie.party.books.audit_check import verify
 from coterie.party.books.ledger import Ledger
 from coterie.party.books.models import ModelFolder
 from coterie.party.job_record import ENDED
-from coterie.party.records import JOURNAL, Book
+from coterie.party.records import Book
+from coterie.party.store.database import FILE, database
 from coterie.protos import jobs_pb2 as pb
 from tests.world.kind import NAME
 from tests.world.model import IDLE, Command, World
@@ -184,7 +185,7 @@ def _of_files(name: str, state: Path) -> Iterator[str]:
                 yield f"{name}: a temporary folder is left: {own}"
     for path in state.iterdir():
         mode = stat.S_IMODE(path.stat().st_mode)
-        if path.suffix in (".jsonl", ".log", ".head") and mode & 0o077:
+        if path.name.startswith((FILE, "audit")) and mode & 0o077:
             yield f"{name}: {path.name} has the mode {mode:04o}"
     if stat.S_IMODE(state.stat().st_mode) & 0o077:
         yield f"{name}: others can enter the state folder"
@@ -245,17 +246,7 @@ def _of_models(world: World, name: str, state: Path, records: dict[str, Any]) ->
 
 def _of_journal(name: str, state: Path, records: dict[str, Any]) -> Iterator[str]:
     """The journal alone tells what the server knows."""
-    told: dict[str, str] = {}
-    for line in (state / JOURNAL).read_text().splitlines():
-        try:
-            entry = json.loads(line)
-        except ValueError:
-            yield f"{name}: the journal has a line that nobody can read"
-            return
-        if entry.get("event") == "forgotten":
-            told.pop(entry["job"], None)
-        elif "state" in entry:
-            told[entry["job"]] = entry["state"]
+    told = {job: entry["state"] for job, entry in database(state).named("jobs") if entry}
     known = {job: pb.State.Name(record.state) for job, record in records.items()}
     if told != known:
         differs = {
@@ -265,7 +256,7 @@ def _of_journal(name: str, state: Path, records: dict[str, Any]) -> Iterator[str
 
 
 def _of_ledger(world: World, name: str, state: Path, records: dict[str, Any]) -> Iterator[str]:
-    if world.stage.kind != NAME or not (state / "ledger.jsonl").exists():
+    if world.stage.kind != NAME:
         return
     jobs = Ledger(state, name)._jobs()
     for job, record in records.items():

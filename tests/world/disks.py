@@ -277,7 +277,16 @@ class Disks:
             return whole[: _SECTOR * chance.randint(1, 8)] if len(whole) > _SECTOR else whole
         if content.startswith(safe):
             return content[: chance.randint(len(safe), len(content))]
-        return chance.choice((content, safe))
+        if len(content) < len(safe):
+            return chance.choice((content, safe))
+        starts = range(0, len(content), _SECTOR)  # each sector may be the one before
+        mixed = b"".join(
+            (safe if at + _SECTOR <= len(safe) and chance.random() < 0.5 else content)[
+                at : at + _SECTOR
+            ]
+            for at in starts
+        )
+        return chance.choice((content, safe, mixed))
 
 
 class RawFile(io.FileIO):

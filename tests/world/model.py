@@ -27,6 +27,7 @@ from coterie.party.books.ledger_lines import LedgerFile
 from coterie.party.history.releases import History
 from coterie.party.job_record import ENDED
 from coterie.party.server import PartyServer
+from coterie.party.store.database import forget
 from coterie.protos import jobs_pb2 as pb
 from tests.world import disks, substitutes, tasks
 from tests.world.disks import Disks
@@ -75,6 +76,7 @@ class World:
         self.commands: list[Command] = []
         self.desks = Counter[str]()  # calls of operators that are under way
         self.trouble: list[str] = []  # servers that did not start
+        self._graves: list[Any] = []  # books of dead processes, which must not be closed in order
 
     # The life of the world.
 
@@ -223,6 +225,7 @@ class World:
     def start(self, name: str) -> None:
         """Starts a server; one that cannot start is started again a second later, as a service is."""
         process = self.processes[name] = Process(name)
+        process.on_death.append(lambda: self._graves.append(forget(self.root / name)))
 
         def main() -> None:
             try:

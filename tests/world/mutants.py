@@ -20,6 +20,7 @@ from coterie.party.queue.job_queue import JobQueue
 from coterie.party.queue.reservations import Reservations
 from coterie.party.queue.turns import Turns
 from coterie.party.records import Book
+from coterie.party.store.database import Database
 from coterie.protocols.messaging.kept import Kept
 from coterie.transport.session import Session
 from tests.world import threads
@@ -53,12 +54,11 @@ class Mutant:
 
 
 def _unsynced() -> Patches:
-    append = AppendFile.append
+    def lazily(self: Database, table: str, name: str, entry: Any) -> None:
+        with self.changing(sync=False) as change:
+            change.put(table, name, entry)
 
-    def lazily(self: AppendFile, entry: dict[str, Any], sync: bool = True) -> None:
-        append(self, entry, sync=sync and self.path.name != records.JOURNAL)
-
-    return [patch.object(AppendFile, "append", lazily)]
+    return [patch.object(Database, "put", lazily)]
 
 
 def _reversed() -> Patches:
@@ -199,13 +199,13 @@ MUTANTS = {
     ),
     "a torn line is not cut off": Mutant(
         _torn_line,
-        [_job(*_ALL), {"fault": "kill", "party": "birk", "write": 10}],
+        [_job(*_ALL), {"fault": "kill", "party": "birk", "write": 27}],
         "chain of the audit log breaks",
     ),
     "a place is never given back": Mutant(_place_kept, [_job(*_ALL)], "places are left"),
     "a job whose end cannot be accounted for runs on": Mutant(
         _endless,
-        [_job(*_ALL), {"fault": "full", "party": "birk", "write": 37, "for": 1.0}],
+        [_job(*_ALL), {"fault": "full", "party": "birk", "write": 104, "for": 1.0}],
         "hangs: after 120 s these still wait",
         longest=120.0,
     ),
@@ -254,7 +254,7 @@ MUTANTS = {
         _untidy,
         [
             _job(*_ALL) | {"recipients": ["birk"]},
-            {"fault": "kill", "party": "birk", "write": 43},
+            {"fault": "kill", "party": "birk", "write": 122},
         ],
         "a temporary folder is left",
     ),
@@ -262,7 +262,7 @@ MUTANTS = {
         lambda: [patch.object(records, "_WITHOUT_JOURNAL", records.ENDED)],
         [
             {"do": "run", "job": 0, "by": "dora", "parties": ["birk", "cedar"], "at": 0.2},
-            {"fault": "full", "party": "cedar", "write": 38, "for": 3.0},
+            {"fault": "full", "party": "cedar", "write": 108, "for": 3.0},
             {"fault": "power", "party": "cedar", "at": 0.6},
         ],
         "told FINISHED",

@@ -124,7 +124,7 @@ def fault(draw: random.Random, parties: Sequence[str]) -> dict[str, Any]:
         return _death(draw, kind, party)
     if kind == "full":
         at_place = draw.random() < 0.5
-        when = {"write": draw.randint(1, 60)} if at_place else {"at": _moment(draw, 2.0)}
+        when = {"write": draw.randint(1, 200)} if at_place else {"at": _moment(draw, 2.0)}
         return {"fault": kind, "party": party, **when, "for": _length(draw)}
     if kind in ("part", "slow"):
         pair = sorted(draw.sample([*parties, *COORDINATORS], 2))
@@ -146,7 +146,7 @@ def _death(draw: random.Random, kind: str, party: str) -> dict[str, Any]:
         who = draw.choice((party, party, *COORDINATORS)) if kind == "kill" else party
         return {"fault": kind, "party": who, "at": _moment(draw, 1.8)}
     if how < 0.6:
-        return {"fault": kind, "party": party, "write": draw.randint(1, 60)}
+        return {"fault": kind, "party": party, "write": draw.randint(1, 200)}
     return {
         "fault": kind,
         "party": party,

@@ -40,7 +40,7 @@ from coterie.jobs.file.job import Job
 from coterie.jobs.kinds import job_file
 from coterie.jobs.kinds.job_file import parse_job
 from coterie.party import config, preflight, proposals, records
-from tests.world import disks, threads
+from tests.world import books, disks, threads
 from tests.world.network import Network
 from tests.world.tasks import scheduler
 from tests.world.threads import module_like
@@ -122,7 +122,8 @@ def substituted() -> Iterator[None]:
             _set(os, name, call, undo)
         _set(io, "open", disks.open_file, undo)
         _remember(undo)
-        yield
+        with books.simulated():
+            yield
     finally:
         for act in reversed(undo):
             act()

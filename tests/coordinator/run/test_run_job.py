@@ -22,7 +22,7 @@ from coterie.coordinator.run.follower import Follower, Heard, Patience
 from coterie.coordinator.run.progress import Board
 from coterie.coordinator.run.run_job import Drive, addresses_of, check_wire, run_job
 from coterie.jobs.kinds.job_file import load_job, parse_job
-from coterie.party.books.append_file import AppendFile
+from coterie.party.store.database import Database
 from coterie.protos import jobs_pb2 as pb
 from coterie.trust import certificates as certs
 from coterie.trust.identity import find_identity
@@ -361,16 +361,16 @@ def test_an_error_in_json_names_party_and_step(own_organisations, tmp_path):
 
 def test_a_party_with_a_full_disk_ends_a_run_with_its_own_exit_code(houses, tmp_path, monkeypatch):
     houses.serve_all()
-    append = AppendFile.append
+    put = Database.put
 
-    def full(self, entry, sync=True):
-        if self.path == houses.state("bank") / "journal.jsonl":
+    def full(self, *row):
+        if self.path == houses.state("bank").absolute() / "books.db":
             raise EnvironmentFaultError(f"{self.path}: No space left on device")
-        append(self, entry, sync)
+        put(self, *row)
 
-    monkeypatch.setattr(AppendFile, "append", full)
+    monkeypatch.setattr(Database, "put", full)
     identity = houses.authority.identity("analyst")
-    with pytest.raises(EnvironmentFaultError, match=r"^bank: journal\.jsonl: No space left"):
+    with pytest.raises(EnvironmentFaultError, match=r"^bank: books\.db: No space left"):
         run_job(parse_job(houses.job(), {}), tmp_path, identity, Board(houses.names, show=False))
 
 

@@ -60,7 +60,7 @@ def test_several_writers_at_once_leave_whole_lines(tmp_path):
     def write(writer):
         for number in range(50):
             made = AppendFile(tmp_path / "lines")
-            made.append({"writer": writer, "number": number}, sync=False)
+            made.append({"writer": writer, "number": number})
             made.close()
 
     threads = [threading.Thread(target=write, args=(writer,)) for writer in range(4)]
@@ -73,20 +73,6 @@ def test_several_writers_at_once_leave_whole_lines(tmp_path):
     assert {(e["writer"], e["number"]) for e in found} == {
         (writer, number) for writer in range(4) for number in range(50)
     }
-
-
-def test_lines_are_replaced_all_or_none(file):
-    for number in range(5):
-        file.append({"n": number})
-    before = file.path.read_bytes()
-    with room_for(file.path, 100), pytest.raises(EnvironmentFaultError):
-        file.replace([{"n": "x" * 1000}])
-    assert file.path.read_bytes() == before
-    assert os.listdir(file.path.parent) == ["lines"]
-    file.replace([{"n": "all"}])
-    file.append({"n": 5})
-    assert read_entries(file.path) == [{"n": "all"}, {"n": 5}]
-    assert oct(file.path.stat().st_mode)[-3:] == "600"
 
 
 def test_a_damaged_line_has_its_number(tmp_path):
@@ -104,7 +90,7 @@ def test_a_damaged_line_has_its_number(tmp_path):
 def test_half_of_a_character_in_a_damaged_line_is_kept_as_it_is(file, tmp_path):
     damaged = {"name": "\ud800"}
     file.append(damaged)
-    file.replace([damaged, {"n": 1}])
+    file.append({"n": 1})
     assert [line.entry for line in read_lines(file.path)] == [damaged, {"n": 1}]
 
 

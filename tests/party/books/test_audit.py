@@ -198,8 +198,9 @@ def test_whoever_rewrites_log_and_head_file_is_found_out_by_results_and_peers(pa
     result = tmp_path / "result"
     result.mkdir()
     (result / "result.json").write_text(json.dumps({"parties": {"bank": {"audit": given}}}))
-    peer = tmp_path / "peer.log"
-    log = AuditLog(peer, tmp_path / "peer.head")
+    peer = tmp_path / "peer" / "audit.log"
+    peer.parent.mkdir()
+    log = AuditLog(peer)
     log.note("agreed", job="0" * 32, heads={"bank": given})
     log.close()
     audit(path, "three")
@@ -208,6 +209,7 @@ def test_whoever_rewrites_log_and_head_file_is_found_out_by_results_and_peers(pa
     assert verify(path, anchors=anchors).anchors == 1
     path.unlink()
     path.with_name("audit.head").unlink()
+    path.with_name("books.db").unlink()
     audit(path, "one", "too", "three")
     assert verify(path).entries == 3
     with pytest.raises(VerificationError, match=f"no line has the head {given}"):
@@ -252,7 +254,18 @@ def test_a_log_whose_head_file_is_gone_or_emptied_may_have_been_cut(path, harm):
     audit(path, "one", "two", "three")
     path.write_text("".join(path.read_text().splitlines(keepends=True)[:1]))
     harm(path.with_name("audit.head"))
-    with pytest.raises(VerificationError, match=r"audit\.head: is missing or empty, so that lines"):
+    with pytest.raises(VerificationError, match=r"the books were sealed when it had 3 lines"):
         verify(path)
     audit(path, "four")  # a server that starts notes it for good
+    with pytest.raises(VerificationError, match="the server found here that lines before were cut"):
+        verify(path)
+
+
+@pytest.mark.parametrize("harm", [lambda head: head.unlink(), lambda head: head.write_bytes(b"")])
+def test_a_head_file_that_is_gone_or_emptied_is_noticed_and_noted(path, harm):
+    audit(path, "one", "two", "three")
+    harm(path.with_name("audit.head"))
+    with pytest.raises(VerificationError, match=r"audit\.head: is missing or empty, so that lines"):
+        verify(path)
+    audit(path, "four")
     assert verify(path).headless == 1

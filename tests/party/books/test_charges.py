@@ -1,5 +1,6 @@
 """Charges to a budget: added up over the days, once for each job, never beyond the budget."""
 
+import json
 import threading
 from fractions import Fraction
 
@@ -10,6 +11,7 @@ from coterie.jobs.file.job import Job
 from coterie.party.books.charges import Charges, Spent
 from coterie.party.books.ledger import Ledger
 from coterie.party.policy import Budget
+from coterie.party.store.database import database
 
 BUDGET = Budget(Fraction(1), Fraction(1, 1000), 30)
 JOB = Job("aggregate", "pay", (), "", {})
@@ -112,12 +114,14 @@ def test_charges_stand_in_the_ledger_and_leave_its_balances_alone(tmp_path):
     Charges(tmp_path).charge("a", JOB, None, BUDGET, ask(0.5))
     ledger = Ledger(tmp_path, "bank")
     assert ledger.balances() == {}
-    assert ledger.path.read_text().count('"epsilon":"1/2"') == 1
+    [row] = database(tmp_path).rows("ledger")
+    assert json.loads(row)["epsilon"] == "1/2"
 
 
 def test_a_charge_that_was_changed_into_nonsense_is_named(tmp_path):
     Charges(tmp_path).charge("a", JOB, None, BUDGET, ask(0.5))
-    path = tmp_path / "ledger.jsonl"
-    path.write_text(path.read_text().replace("1/2", "-1/2"))
-    with pytest.raises(VerificationError, match=r"ledger.jsonl:1"):
+    [row] = database(tmp_path).rows("ledger")
+    with database(tmp_path).changing() as change:
+        change.replace("ledger", [row.replace("1/2", "-1/2")])
+    with pytest.raises(VerificationError, match=r"row 1 is not a line"):
         Charges(tmp_path).spent(BUDGET)

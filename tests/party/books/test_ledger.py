@@ -14,6 +14,7 @@ from coterie.party.books.ledger import Ledger
 from coterie.party.books.ledger_lines import Charge, Entry
 from coterie.party.cli import party
 from coterie.party.config import load_party
+from coterie.party.store.database import database
 from coterie.protocols.integration.contributions import Contribution
 from coterie.protos import jobs_pb2 as pb
 from coterie.protos.peers_pb2 import Farewell
@@ -76,9 +77,9 @@ def test_a_torn_last_line_is_left_out_and_mended(tmp_path):
 def test_a_damaged_line_elsewhere_is_an_error_with_its_place(tmp_path, line):
     ledger = Ledger(tmp_path, "bank")
     ledger.add(entry("1", bank=1, lender=0))
-    with ledger.path.open("ab") as file:
-        file.write(line + b"\n")
-    ledger_line = r"ledger.jsonl:2: not a line of a ledger"
+    with database(tmp_path).changing() as change:
+        change.append("ledger", line.decode())
+    ledger_line = r"books.db: row 2 is not a line of a ledger"
     with pytest.raises(VerificationError, match=ledger_line):
         ledger.entries()
 
@@ -197,7 +198,7 @@ def test_the_operator_forgives_what_is_open_and_nothing_else(tmp_path):
 
 def test_what_cannot_be_booked_is_an_error_before_it_is_sent(tmp_path):
     ledger = Ledger(tmp_path / "missing", "bank")
-    with pytest.raises(EnvironmentFaultError, match=r"ledger.jsonl: No such file"):
+    with pytest.raises(EnvironmentFaultError, match=r"books.db: No such file"):
         give(ledger, "1", "a", 0.5)
 
 

@@ -25,7 +25,7 @@ def test_what_a_crash_or_a_command_left_before_the_first_start_makes_no_old_fold
     ("version", "says"),
     [
         ("", "version 1, which no released Coterie has written"),
-        (f"{VERSION - 1}\n", f"version {VERSION - 1}, which no released Coterie has written"),
+        ("3\n", "version 3, which no released Coterie has written"),
         (f"{VERSION + 1}\n", f"version {VERSION + 1}, and this program knows only {VERSION}"),
     ],
 )

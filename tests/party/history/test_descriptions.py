@@ -2,7 +2,7 @@
 
 import pytest
 
-from coterie.base.errors import EnvironmentFaultError, RefusedError
+from coterie.base.errors import RefusedError
 from coterie.jobs.kinds.job_file import parse_job
 from coterie.jobs.kinds.registry import KINDS
 from coterie.party.history.descriptions import Descriptions, described
@@ -64,13 +64,6 @@ def test_a_year_later_there_is_room_again_and_retention_forgets(book):
     book.forget(None)
     book.forget(0.0)
     add(book, "d")
-
-
-def test_a_file_that_cannot_be_read_is_named(book, tmp_path):
-    add(book, "a")
-    (tmp_path / "history" / "descriptions.json").write_text("[]")
-    with pytest.raises(EnvironmentFaultError, match=r"descriptions.json: cannot be read"):
-        add(book, "b")
 
 
 def of(text, party="bank"):

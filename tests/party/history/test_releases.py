@@ -69,7 +69,7 @@ def test_old_jobs_are_forgotten_with_their_files_and_at_last_the_people(tmp_path
     assert not (history.folder / f"{old.job}.rows").exists()
     assert (history.folder / "people-x").exists()
     history.prune({new.job})
-    assert sorted(path.name for path in history.folder.iterdir()) == ["releases.jsonl"]
+    assert not list(history.folder.iterdir())
 
 
 def test_checks_of_the_data_are_counted_by_day_over_restarts(tmp_path):
@@ -88,9 +88,9 @@ def test_checks_of_the_data_are_counted_by_day_over_restarts(tmp_path):
 @pytest.mark.parametrize("line", ["{}", "[]", '{"job": "x"}', '{"job":"1","groups":{}}'])
 def test_a_line_that_cannot_be_read_is_an_error_since_it_may_hide_a_release(tmp_path, line):
     history = History(tmp_path)
-    history.folder.mkdir()
-    (history.folder / "releases.jsonl").write_text(line + "\n")
-    with pytest.raises(EnvironmentFaultError, match=r"releases.jsonl:1: not a line of a history"):
+    with history.books.changing() as change:
+        change.append("history", line)
+    with pytest.raises(EnvironmentFaultError, match=r"row 1 is not a line of a history"):
         history.entries()
 
 
@@ -101,19 +101,19 @@ def test_a_line_that_cannot_be_read_is_an_error_since_it_may_hide_a_release(tmp_
 def test_a_line_that_holds_other_values_than_a_history_is_an_error(tmp_path, key, value):
     history = History(tmp_path)
     made = remember(history, 1, [1, 2])
-    path = history.folder / "releases.jsonl"
-    path.write_text(json.dumps({**asdict(made), key: value}) + "\n")
-    with pytest.raises(EnvironmentFaultError, match=r"releases.jsonl:1: not a line of a history"):
+    with history.books.changing() as change:
+        change.replace("history", [json.dumps({**asdict(made), key: value})])
+    with pytest.raises(EnvironmentFaultError, match=r"row 1 is not a line of a history"):
         history.entries()
 
 
 def test_what_a_crash_left_half_written_goes_at_the_next_start(tmp_path):
     history = History(tmp_path)
     history.folder.mkdir(mode=0o700)
-    for name in ("examinations.json.new", "1.rows.new", "key.new-0a1b2c3d", "examinations.json"):
+    for name in ("examinations.json.new", "1.rows.new", "key.new-0a1b2c3d", "key"):
         (history.folder / name).write_text("{}")
     history.tidy()
-    assert [path.name for path in history.folder.iterdir()] == ["examinations.json"]
+    assert [path.name for path in history.folder.iterdir()] == ["key"]
     History(tmp_path / "none").tidy()
 
 

@@ -10,6 +10,7 @@ from coterie.party.operator.forget_history import forget_history
 from coterie.party.steward.backup import RESTORED
 from coterie.party.steward.opened_audit import opened_audit
 from coterie.party.steward.retention import prune_unserved
+from coterie.party.store.database import database
 
 
 def events(config):
@@ -21,7 +22,7 @@ def config(houses):
     found = load_party(houses.path("bank"))
     with take(found.state):
         audit = opened_audit(found)
-        (found.state / "journal.jsonl").write_text("{}\n")
+        database(found.state).append("ledger", {})
         audit.note("server stopped")
         audit.close()
     return found
@@ -29,7 +30,7 @@ def config(houses):
 
 @pytest.mark.parametrize("command", [prune_unserved, lambda config: forget_history(config, "Ada")])
 def test_a_folder_that_was_restored_is_noted_and_not_taken_for_a_loss(config, command):
-    (config.state / "journal.jsonl").write_text("")  # it differs from the log's head
+    (config.state / "books.db").unlink()  # it differs from what the log says
     (config.state / RESTORED).write_text('{"date": "yesterday"}')
     command(config)
     command(config)
@@ -38,6 +39,6 @@ def test_a_folder_that_was_restored_is_noted_and_not_taken_for_a_loss(config, co
 
 
 def test_a_folder_of_this_version_has_the_books_that_the_log_knows_or_that_is_noted(config):
-    (config.state / "journal.jsonl").write_text("")
+    (config.state / "books.db").unlink()
     prune_unserved(config)
     assert LOST_BOOK in events(config)

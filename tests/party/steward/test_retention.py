@@ -73,7 +73,6 @@ def test_a_whole_job_goes_and_its_id_cannot_be_used_again(world):
     assert book.add("a" * 32, "analyst", None) is None
     book.close()
     again = Book(state)
-    assert again.damaged == []
     assert again.add("a" * 32, "analyst", None) is None
     assert again.get("a" * 32) is None
     again.close()
@@ -182,6 +181,7 @@ def everything(folder):
     return {
         path.relative_to(folder): path.read_bytes() if path.is_file() else None
         for path in folder.rglob("*")
+        if path.name != "books.db-shm"  # where readers leave marks
     }
 
 

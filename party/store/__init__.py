@@ -1,0 +1,1 @@
+"""The books of a party in one SQLite file."""
