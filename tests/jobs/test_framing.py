@@ -24,11 +24,11 @@ BOUNDED = (
 
 
 def another_head(values):
-    return [*values[:2], "ab" * 32, *values[3:]] if len(values) == 6 else values
+    return [*values[:2], "ab" * 32, *values[3:]] if len(values) == 7 else values
 
 
 def another_nonce(values):
-    return [*values[:3], bytes(len(values[3])), *values[4:]] if len(values) == 6 else values
+    return [*values[:3], bytes(len(values[3])), *values[4:]] if len(values) == 7 else values
 
 
 def another_salt(values):

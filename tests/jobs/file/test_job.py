@@ -40,7 +40,7 @@ CASES = {
     "an address without port": (
         "lender:7000",
         "lender",
-        "job.yaml:4: parties.lender.address: must be HOST:PORT, not 'lender'",
+        "job.yaml:4: parties.lender.address: must be HOST:PORT, or relay://HOST:PORT, not 'lender'",
     ),
     "a port that is none": (
         "lender:7000",

@@ -32,8 +32,8 @@ MUTANTS = [
     mutant(
         "the sorted rows of a frame",
         "onetable/interface/frames.py",
-        "Release(sorted_table(made.columns), made.result",
-        "Release(pa.table({n: np.array(c.values)[c.codes] for n, c in made.columns.items()}), made.result",
+        "        sorted_table(made.columns),\n        made.result,",
+        "        pa.table({n: np.array(c.values)[c.codes] for n, c in made.columns.items()}),\n        made.result,",
         "tests/onetable/test_row_order.py::test_every_door_gives_the_sorted_rows_of_the_file[mondrian]",
         "tests/chosen_inputs/test_row_order.py::test_rows_of_a_sorted_frame_do_not_line_up[mondrian]",
     ),

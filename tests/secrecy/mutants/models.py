@@ -168,8 +168,8 @@ MUTANTS = [
     mutant(
         "the noise of sums of products",
         "protocols/models/joint_products.py",
-        "part += noise",
-        "part += 0 * noise",
+        "part += added",
+        "part += 0 * added",
         f"{_NOISY}::test_sums_of_products_have_both_draws_and_one_server_faces_a_whole_one[laplace]",
         view("products_with_noise", "cat"),
     ),

@@ -43,8 +43,8 @@ MUTANTS = [
     mutant(
         "a second phase of groups with open scores",
         "protocols/integration/mondrian/cut_together.py",
-        "            starts, strategy,\n        )  # fmt: skip\n        return _outcome(levels, hide_scores, book)\n",
-        "            starts, strategy,\n        )  # fmt: skip\n        return _outcome(levels, False, book)\n",
+        "            starts, strategy, telling,\n        )  # fmt: skip\n        return _outcome(levels, hide_scores, book)\n",
+        "            starts, strategy, telling,\n        )  # fmt: skip\n        return _outcome(levels, False, book)\n",
         view("cuts_of_a_second_phase_that_lose", "ann"),
     ),
     mutant(

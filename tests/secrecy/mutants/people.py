@@ -56,7 +56,7 @@ MUTANTS = [
     mutant(
         "the bound of a peer's set at a server",
         "party/worker.py",
-        "                largest_peer_set=config.for_job(job).policy.largest_peer_set,\n",
+        "                largest_peer_set=of_table.policy.largest_peer_set,\n",
         "",
         _SERVED,
     ),

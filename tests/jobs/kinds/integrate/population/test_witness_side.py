@@ -56,6 +56,7 @@ def test_the_witness_learns_candidates_and_combinations_and_no_record(done):
     told = {entry["what"] for entry in result["opened"] if "registry" in entry["to"]}
     assert told == {
         "job: digest of the job",
+        "job: silent transfers",
         "job: answers that are kept",
         "job: digests of what was told to all",
         "integrate: candidate for the witness",
