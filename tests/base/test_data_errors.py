@@ -106,7 +106,9 @@ COMPOSED = {
     # One's own table, and one's own terminal: a column's name and how many values it has.
     ("anonymity/algorithms/stored_recoding.py", "widest.name"),
     ("anonymity/algorithms/stored_recoding.py", "widest.size"),
-    ("anonymity/table/taxonomy.py", "value"),  # a node of the coordinator's file
+    ("anonymity/table/taxonomy.py", "value"),  # a node of the coordinator's file, and its columns
+    ("anonymity/table/taxonomy.py", "column + 1"),
+    ("anonymity/table/taxonomy.py", "ends + 1"),
     ("anonymity/table/taxonomy.py", "error"),  # of the CSV reader, about the coordinator's file
     ("anonymity/table/columns.py", "reason"),  # two fixed texts, and the job's range
     ("anonymity/table/columns.py", "len(gaps)"),  # of all rows; `bare` has no numbers
