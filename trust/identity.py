@@ -223,7 +223,9 @@ def find_identity(place: Path) -> Identity:
         certificate = place
     else:
         if not place.is_dir():
-            raise UsageError(f"{place}: no such identity folder")
+            raise UsageError(
+                f"{place}: no such identity folder; it must hold NAME.crt, NAME.key and ca.crt"
+            )
         found = sorted(path for path in place.glob("*.crt") if path.stem != CA)
         if len(found) != 1:
             what = f"{len(found)} certificates" if found else "no certificate"

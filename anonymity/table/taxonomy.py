@@ -71,7 +71,9 @@ def taxonomy_rows(data: bytes, source: str) -> list[tuple[int, list[str]]]:
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError:
-        raise DataError(f"{source}: not UTF-8 text") from None
+        raise DataError(
+            f"{source}: not UTF-8 text; save it as UTF-8 (Excel: 'CSV UTF-8')"
+        ) from None
     rows = csv.reader(io.StringIO(text, newline=""), delimiter=";")
     try:
         return [(rows.line_num, row) for row in rows if row]

@@ -35,6 +35,7 @@ _GONE_SECONDS = 3.0
 _WIDTH, _HEIGHT = 640.0, 340.0
 _WORDS = {"steward": "asks its steward"}  # of steps whose names do not say what is waited for
 _LINE = 21.0  # from one line of words to the next, also in the larger letters of a phone
+_MARGIN = 8.0
 _NAME = 20  # characters of a name or a phase beside a house
 
 
@@ -190,11 +191,15 @@ def _houses(facts: list[Facts], silent_after: float) -> Element:
     roads: list[Content] = []
     shapes: list[Content] = []
     places: dict[str, tuple[float, float]] = {}
-    middle, radius = (_WIDTH / 2, _HEIGHT / 2 + 10), (_WIDTH / 2 - 110, _HEIGHT / 2 - 85)
+    radius = (_WIDTH / 2 - 110, _HEIGHT / 2 - 85)
     wide = max(16.0, min(34.0, 150.0 / len(facts)))
-    for at, one in enumerate(facts):
-        turn = 2 * math.pi * at / len(facts) - (math.pi if len(facts) == 2 else math.pi / 2)
-        x, y = middle[0] + radius[0] * math.cos(turn), middle[1] + radius[1] * math.sin(turn)
+    begin = math.pi if len(facts) == 2 else math.pi / 2
+    turns = [2 * math.pi * at / len(facts) - begin for at in range(len(facts))]
+    rooms = [_room(radius[1] * math.sin(turn), wide, math.sin(turn) < -0.5) for turn in turns]
+    above = _MARGIN - min(top for top, _ in rooms)
+    height = above + max(bottom for _, bottom in rooms) + _MARGIN
+    for turn, one in zip(turns, facts, strict=True):
+        x, y = _WIDTH / 2 + radius[0] * math.cos(turn), above + radius[1] * math.sin(turn)
         places[one.party] = x, y
         mark = _mark(one, silent_after)
         points = ((-1, 0.9), (-1, -0.2), (0, -1.1), (1, -0.2), (1, 0.9))
@@ -220,8 +225,18 @@ def _houses(facts: list[Facts], silent_after: float) -> Element:
         "The parties of the job. " + ("; ".join(moving) or "Nothing flows between them now") + "."
     )
     return element(
-        "section", element("h2", "The parties"), chart(about, _HEIGHT, *roads, *shapes), element("p", about, class_="quiet")
-    )  # fmt: skip
+        "section",
+        element("h2", "The parties"),
+        element("div", chart(about, height, *roads, *shapes), class_="centred"),
+        element("p", about, class_="quiet"),
+    )
+
+
+def _room(y: float, wide: float, words_above: bool) -> tuple[float, float]:
+    """From where to where a house at this height reaches with its two lines of words."""
+    if words_above:
+        return y - wide * 1.1 - 28 - _LINE, y + wide * 0.9
+    return y - wide * 1.1, y + wide * 0.9 + 20 + 1.3 * _LINE
 
 
 def _line(

@@ -44,7 +44,10 @@ def probe(name: str, address: str, identity: Identity, seconds: float) -> Iterat
         yield failed(name, "port", f"{address} does not answer within {seconds:g} s", gone)
         return
     except OSError as error:
-        yield failed(name, "port", f"{address}: {_reason(error)}", gone)
+        hint = ""
+        if isinstance(error, ConnectionRefusedError):
+            hint = "; does the party's server run there ('coterie party serve'), on this port?"
+        yield failed(name, "port", f"{address}: {_reason(error).lower()}{hint}", gone)
         return
     with connection:
         yield passed(name, "port", f"{address} is open")
@@ -179,7 +182,8 @@ def require(name: str, address: str, identity: Identity, seconds: float) -> None
     """Raises the error that the first failed check means."""
     for check in probe(name, address, identity, seconds):
         if check.state == "failed":
-            raise failure(check)
+            error = failure(check)
+            raise type(error)(f"{error} ('coterie doctor' checks every party)")
 
 
 def failure(check: Check) -> CoterieError:

@@ -40,6 +40,15 @@ def encoding_of(path: Path) -> str:
     return _MARKS.get(start[:2], UTF8)
 
 
+def ends_open(path: Path) -> bool:
+    """Whether the last line of a file has no line break, as where only a part of it was copied."""
+    if not path.is_file() or not (size := path.stat().st_size):
+        return False
+    with path.open("rb") as content:
+        content.seek(max(size - 2, 0))
+        return not content.read().strip(b"\0").endswith((b"\n", b"\r"))
+
+
 def other_kind(path: Path) -> str | None:
     """What a file is that is named like a CSV file and is another one."""
     start = first_bytes(path)

@@ -32,7 +32,7 @@ def read_release(path: Path, expected: Sequence[str], whose: str) -> dict[str, R
 def check_header(path: Path, expected: Sequence[str], whose: str) -> None:
     """Checks that the file has these columns, in this order, and no others."""
     try:
-        with path.open(encoding="utf-8", newline="") as lines:
+        with path.open(encoding="utf-8-sig", newline="") as lines:
             header = next(csv.reader(lines), [])
     except OSError as error:
         raise UsageError(f"{path}: {error.strerror}") from None

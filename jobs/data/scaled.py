@@ -13,6 +13,7 @@ from __future__ import annotations
 import itertools
 import json
 import math
+import re
 
 import pyarrow as pa
 
@@ -20,6 +21,7 @@ from coterie.anonymity.table.scales import NUMBER, PLAIN, SCALES, Scale, Spellin
 from coterie.jobs.file.document import Node, Section
 
 _KEY = b"coterie.spelling"
+_NATIONAL = re.compile(r"\d{1,2}([./-])\d{1,2}\1(\d\d){1,2}\b", re.ASCII)
 
 
 def read_type(section: Section) -> Scale | None:
@@ -57,6 +59,11 @@ def _scale(node: Node) -> Scale:
 
 
 def _read_end(node: Node, scale: Scale) -> float:
+    if not node.is_mapping and not node.is_list and _NATIONAL.match(node.text()):
+        raise node.error(
+            f"'{node.text()}': a date is written as 1977-01-31 here, however the table writes it; "
+            'the table\'s own form stands beside its source: data: {csv: FILE, dates: "%d.%m.%Y"}'
+        )
     if scale is NUMBER:
         return node.number()
     number = scale.read(node.text())

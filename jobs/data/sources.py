@@ -22,6 +22,7 @@ value and the empty text are both null. Only the requested columns are read.
 from __future__ import annotations
 
 import csv
+import difflib
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -35,7 +36,14 @@ import pyarrow.parquet as pq
 from coterie.anonymity.table.scales import PLAIN, Spelling
 from coterie.base.errors import DataError, UsageError
 from coterie.base.text import numbered
-from coterie.jobs.data.encodings import UTF8, encoding_of, guessed, is_encoding, other_kind
+from coterie.jobs.data.encodings import (
+    UTF8,
+    encoding_of,
+    ends_open,
+    guessed,
+    is_encoding,
+    other_kind,
+)
 from coterie.jobs.data.require import MissingColumnsError, require_columns
 from coterie.jobs.data.scaled import with_spelling
 from coterie.jobs.data.text_form import as_text
@@ -46,6 +54,7 @@ from coterie.jobs.file.document import Node, Section
 _SUFFIXES = {".csv": "csv", ".parquet": "parquet", ".pq": "parquet"} | dict.fromkeys(
     SPREADSHEETS, "excel"
 )
+_OPEN_END = "the last line has no line break; was the file copied whole?"
 _DELIMITERS = (";", "\t", "|", ",", ":")
 
 
@@ -77,7 +86,9 @@ def parse_source(node: Node, folder: Path) -> Source:
     section = node.section()
     named = [kind for kind in _READERS if kind in section.keys()]  # noqa: SIM118 (not a dict)
     if len(named) != 1:
-        raise node.error(f"must have one of the keys {', '.join(_READERS)}")
+        close = difflib.get_close_matches("".join(section.keys()[:1]), [*_READERS], 1)
+        hint = f"; did you mean '{close[0]}'?" if close and not named else ""
+        raise node.error(f"must have one of the keys {', '.join(_READERS)}{hint}")
     place = section.required(named[0]).text()
     source = _READERS[named[0]](section, place, folder)
     spelling = _spelling(section)
@@ -164,6 +175,8 @@ class CsvFile:
             return self._parse(columns, threads=False)
         except pa.ArrowInvalid as error:
             hint = self._hint() if "UTF8" in str(error) else ""
+            if "columns, got" in str(error) and ends_open(self.path):
+                hint = f"; {_OPEN_END}"
             raise _explained(str(error), header, str(self), hint) from None
 
     @property
@@ -173,7 +186,7 @@ class CsvFile:
     def _hint(self) -> str:
         """The encoding to name."""
         codec = guessed(self.path)
-        return f"; it looks like {codec}: say data: {{csv: FILE, encoding: {codec}}}, or save it as UTF-8"
+        return f"; it looks like {codec}: say data: {{csv: FILE, encoding: {codec}}} ('coterie init' writes that), or save it as UTF-8"
 
     def _wrong_encoding(self) -> DataError:
         if self.codec == UTF8:
@@ -287,7 +300,7 @@ def _explained(message: str, header: Sequence[str], source: str, hint: str) -> D
             f"{numbered(int(ragged[1]), 'column')}"
         )
         bare = f"a row has another number of values than the header has columns, {ragged[1]}"
-        return DataError(what, file=source, rows=rows, bare=bare)
+        return DataError(what + hint, file=source, rows=rows, bare=bare)
     if "straddling" in message:  # Arrow's blocks of a megabyte
         return DataError(
             "a row is longer than a megabyte; is a quotation mark not closed?", file=source
@@ -331,6 +344,15 @@ class ParquetFile:
         except pa.ArrowException:
             raise DataError(f"{self}: not a Parquet file, or a damaged one") from None
         return as_text(table.select(columns), str(self))
+
+
+def remarks(source: Source) -> list[str]:
+    """What a person should look at, though the source can be read."""
+    if isinstance(source, Spelt):
+        return remarks(source.source)
+    if isinstance(source, CsvFile) and ends_open(source.path):
+        return [f"{source}: {_OPEN_END}"]
+    return []
 
 
 def read_wanted(source: Source, required: Sequence[str], optional: Sequence[str]) -> pa.Table:

@@ -41,7 +41,7 @@ def read_text(path: Path) -> str:
     try:
         return path.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError:
-        raise UsageError(f"{path}: not UTF-8 text") from None
+        raise UsageError(f"{path}: not UTF-8 text; save it as UTF-8") from None
     except OSError as error:
         raise UsageError(f"{path}: {error.strerror}") from None
 
@@ -134,7 +134,9 @@ class Node:
             raise self.error(f"must not be here, since there is nothing to choose '{value}' from")
         if value not in options:
             wanted = f"one of {', '.join(options)}" if len(options) > 1 else f"'{options[0]}'"
-            raise self.error(f"must be {wanted}, not '{value}'")
+            close = difflib.get_close_matches(value, options, 1, _MISSPELT)
+            hint = f"; did you mean '{close[0]}'?" if close else ""
+            raise self.error(f"must be {wanted}, not '{value}'{hint}")
         return value
 
     def items(self, most: int | None = None) -> list[Node]:

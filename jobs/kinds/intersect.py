@@ -80,7 +80,7 @@ class Intersect(Kind[IntersectJob, Prepared]):
         rng: Random,
         workspace: Workspace,
     ) -> dict[str, Any]:
-        common = line_up(job, job.matching, prepared.identifiers, channel, rng, workspace)
+        common = line_up(job, job.matching, prepared.identifiers, channel, rng, workspace, least=0)
         # In the order of the party's own table, because the joint order is useless to a reader.
         table = prepared.columns.take(pa.array(np.sort(common)))
         pacsv.write_csv(table, workspace.kept / KEPT)

@@ -8,6 +8,7 @@ from contextlib import closing
 import pyarrow as pa
 
 from coterie.base.arrays import Ints
+from coterie.base.errors import DataError
 from coterie.jobs.data.workspace import Workspace
 from coterie.jobs.file.job import Job
 from coterie.jobs.matching.executors import executor_for
@@ -18,6 +19,10 @@ from coterie.protocols.messaging.channel import Channel
 from coterie.protocols.messaging.release_gate import show_people
 from coterie.protocols.primitives.randomness import Random
 
+NO_COMMON = (
+    "the parties have no common records: does 'id' hold the same numbers or names at every party, "
+    "written in the same way? 'coterie party check' shows each data owner how its own are written"
+)
 HINTS = "identifiers.txt"  # what may keep a party's identifiers from matching
 
 
@@ -29,10 +34,12 @@ def line_up(
     rng: Random,
     workspace: Workspace,
     names: Sequence[str] | None = None,
+    least: int = 1,
 ) -> Ints:
     """The rows of this party's table that all parties have, in the same order at every party.
 
-    `names` are the parties that have records, if not all of the job do.
+    `names` are the parties that have records, if not all of the job do. Fewer rows than `least` are an
+    error.
     """
     if prepared.findings:  # for the party's own steward: it stays there
         lines = [finding.line() for finding in prepared.findings]
@@ -60,4 +67,6 @@ def line_up(
         )
     rows: Ints = prepared.rows[common]
     show_people(workspace.gate, channel, rows)
+    if len(rows) < least:
+        raise DataError(NO_COMMON)
     return rows

@@ -181,7 +181,10 @@ def _normalised(
     column: pa.ChunkedArray, rules: Sequence[Rule], name: str, source: str
 ) -> pa.ChunkedArray:
     if column.null_count:
-        raise no_value(name, np.asarray(pc.is_null(column).to_numpy()), source)
+        gaps = np.asarray(pc.is_null(column).to_numpy())
+        raise no_value(
+            name, gaps, source, "people are matched by it: fill it in, or remove the rows"
+        )
     for rule in rules:
         if rule.name == "date":
             column = _dates(column, rule.formats or (_ISO,), name, source)

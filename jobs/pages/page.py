@@ -205,6 +205,7 @@ dt{color:var(--quiet)}dd{margin:0;overflow-wrap:anywhere}
 .shade{background:color-mix(in srgb,var(--bar) var(--s),transparent)}
 .mono{font-family:ui-monospace,monospace;font-size:.86rem;overflow-wrap:anywhere}
 svg{display:block;width:100%;height:auto;margin:.6rem 0;font:13px system-ui,sans-serif}
+.centred svg{margin:.6rem auto}
 svg:not(.drawn) text{fill:var(--ink)}svg:not(.drawn) .quiet{fill:var(--quiet)}
 .bar{fill:var(--bar)}.segment{fill:var(--bar);stroke:var(--paper)}.axis{stroke:var(--edge)}
 .line{stroke-width:2.2}.open{fill:none;stroke:var(--quiet);stroke-dasharray:4 4}

@@ -159,6 +159,7 @@ def inspect(
 
     TABLE is a data file (.csv, .parquet) or a table file (.yaml). Nothing leaves this machine.
     """
+    from coterie.jobs.data.sources import file_source, remarks
     from coterie.onetable.inspection.inspect import inspect_path
     from coterie.onetable.inspection.page import inspection_page
     from coterie.onetable.inspection.report import lines
@@ -168,6 +169,9 @@ def inspect(
     found = inspect_path(table, names_of(columns), settings)
     if page is not None:
         page.write_text(inspection_page(found, str(table)), encoding="utf-8")
+    if table.suffix.lower() not in (".yaml", ".yml"):
+        for remark in remarks(file_source(table)):
+            click.echo(f"warning: {remark}", err=True)
     print_result(found, as_json, lambda: lines(found))
 
 

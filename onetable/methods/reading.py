@@ -168,7 +168,7 @@ def _learned(
         names = [attribute.name for attribute in attributes if attribute.in_qid]
         learned = priorities(text, names, path)
     except UnicodeDecodeError:
-        raise node.error(f"'{path}' is not UTF-8 text") from None
+        raise node.error(f"'{path}' is not UTF-8 text; save it as UTF-8") from None
     except DataError as error:
         raise node.error(str(error)) from None
     return [replace(a, priority=learned.get(a.name, 1.0)) for a in attributes]

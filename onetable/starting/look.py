@@ -12,7 +12,7 @@ from coterie.base.errors import UsageError
 from coterie.base.text import numbered
 from coterie.jobs.data.batches import batches, column_names
 from coterie.jobs.data.require import require_columns
-from coterie.jobs.data.sources import Source
+from coterie.jobs.data.sources import Source, remarks
 from coterie.onetable.coded import CodedColumn, CodedTable, coded_table
 from coterie.onetable.starting.place import Place, find_place
 from coterie.onetable.starting.spelling import guess_spelling, keys_of
@@ -59,12 +59,12 @@ def look(text: str, table: str | None = None) -> Looked:
     place = find_place(text, table)
     source = place.source()
     coded = _coded(source)
-    spelling, remarks = guess_spelling(coded)
+    spelling, unsure = guess_spelling(coded)
     if spelling != PLAIN:
         place = place.with_keys(**keys_of(spelling))
         source = place.source()
         coded = _coded(source)
-    return Looked(place, source, coded, tuple(remarks))
+    return Looked(place, source, coded, (*unsure, *remarks(source)))
 
 
 def _coded(source: Source) -> CodedTable:

@@ -23,6 +23,7 @@ from grpc_health.v1 import health_pb2, health_pb2_grpc
 
 from coterie.base.checks import Check, failed, passed, validity
 from coterie.base.errors import CertificateError, CoterieError, EnvironmentFaultError, UsageError
+from coterie.jobs.data.sources import remarks
 from coterie.jobs.matching.hygiene import profile
 from coterie.party.config import NO_OPERATORS, PartyConfig, Peer, load_party
 from coterie.party.history.releases import History
@@ -151,6 +152,7 @@ def _data(config: PartyConfig) -> Check:
     listed = ", ".join(columns) or "no column, because the policy lists none"
     detail = f"{config.source}: {table.num_rows:,} records with {listed}"
     hints = [finding.line() for finding in profile(table, _identifying(table))]
+    hints += remarks(config.source)
     if hints:
         return Check("data", "columns", "warning", "; ".join([detail, *hints]))
     return passed("data", "columns", detail)

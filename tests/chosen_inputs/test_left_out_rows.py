@@ -164,7 +164,7 @@ def test_a_column_with_gaps_that_drops_names_people_under_any_noise(tmp_path):
     people(tmp_path, since, ["p5"])
     assert simulated(tmp_path, "count", text, minimum=1)["records"] == 1
     people(tmp_path, since, ["p20"])
-    with pytest.raises(DataError, match="no record in common"):
+    with pytest.raises(DataError, match="no common records"):
         simulated(tmp_path, "count", text)
 
 

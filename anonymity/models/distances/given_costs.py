@@ -52,7 +52,7 @@ def read_costs(data: bytes, source: str) -> Costs:
     try:
         rows = [row for row in csv.reader(io.StringIO(data.decode("utf-8-sig"))) if row]
     except UnicodeDecodeError:
-        raise DataError(f"{source}: not UTF-8 text") from None
+        raise DataError(f"{source}: not UTF-8 text; save it as UTF-8") from None
     except csv.Error as error:
         raise DataError(f"{source}: not CSV: {error}") from None
     values = tuple(rows[0][1:]) if rows else ()

@@ -188,8 +188,6 @@ class Identify(Kind[IdentifyJob, OpenColumns]):
             return _as_result(job, distinct, job.population or 1, found, None)
         _check_cells(job, distinct)  # before the records are matched, which takes longest
         rows = line_up(job, job.matching, prepared.identifiers, channel, rng, workspace)
-        if not len(rows):
-            raise DataError("the parties have no record in common")
         people = job.population or len(rows)
         if people < len(rows):
             raise DataError(

@@ -25,7 +25,6 @@ import pyarrow as pa
 import pyarrow.csv as pacsv
 
 from coterie.base.arrays import Codes, Ints
-from coterie.base.errors import DataError
 from coterie.base.text import numbered, quoted_list
 from coterie.jobs.data.workspace import Workspace
 from coterie.jobs.file.document import Section
@@ -125,8 +124,6 @@ class Predict(Kind[PredictJob, NewPeople]):
         compare_models(job, model, channel)
         prepared.dropped.write(workspace.kept)
         rows = line_up(job, job.matching, identifiers, channel, rng, workspace)
-        if not len(rows):
-            raise DataError("the parties have no record in common")
         codes = {name: column[rows] for name, column in prepared.codes.items()}
         if job.mixed:
             held = {name: column >= 0 for name, column in codes.items()}

@@ -98,8 +98,6 @@ class Rules(Kind[RulesJob, OpenColumns]):
             rows = line_up(job, job.matching, prepared.identifiers, channel, rng, workspace)
             codes = {name: column[rows] for name, column in codes.items()}
             own = records = len(rows)
-            if not records:
-                raise DataError("the parties have no record in common")
         else:
             own = prepared.records
             records = summed_records(job.party_names, own, channel, rng)

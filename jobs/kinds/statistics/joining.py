@@ -89,8 +89,6 @@ def begin(
     if prepared.identifiers is None or job.matching is None:
         raise AssertionError("a vertical job has identifiers")
     rows = line_up(job, job.matching, prepared.identifiers, channel, rng, workspace)
-    if not len(rows):
-        raise DataError("the parties have no record in common")
     domains = _announce_domains(job, prepared, channel)
     labels = _share_labels(job, prepared, rows, channel, rng)
     axes = {name: Axis(name, job.owner(name), len(values)) for name, values in domains.items()}

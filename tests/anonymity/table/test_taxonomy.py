@@ -43,7 +43,7 @@ def test_a_tree_of_one_value():
         (b"R;a;R\n", "t.csv:1: 'R' is the root, but it is under 'a' on line 1"),
         (b"a;R\nb;a;R\n", "t.csv:1: 'a' is a leaf, but it is the parent of 'b' on line 2"),
         (b"a;;R\n", "t.csv:1: a value is empty"),
-        (b"\xff;R\n", "t.csv: not UTF-8 text"),
+        (b"\xff;R\n", "t.csv: not UTF-8 text; save it as UTF-8 (Excel: 'CSV UTF-8')"),
     ],
 )
 def test_a_file_that_is_no_tree_is_refused(text, message):

@@ -2,6 +2,7 @@
 
 import http.client
 import json
+import re
 import threading
 
 import pytest
@@ -143,3 +144,18 @@ def test_without_the_option_nothing_is_served(board, capsys):
     with live(False, board, "loans", "integrate", None, 20) as with_button:
         assert with_button(never) is never
     assert capsys.readouterr().err == ""
+
+
+@pytest.mark.parametrize("parties", [2, 3, 4, 5, 9])
+def test_the_houses_stand_in_the_middle_of_their_picture(clock, parties):
+    board = Board([f"p{at}" for at in range(parties)], show=False, clock=clock)
+    with LivePage(board, "loans", "integrate", silent_after=10) as opened:
+        houses = Reader(opened.link).get("view")["parts"]["houses"]
+    assert 'class="centred"' in houses
+    width, height = map(float, re.search(r'viewBox="0 0 (\S+) (\S+)"', houses).groups())
+    corners = re.findall(r"([\d.]+),([\d.]+)", " ".join(re.findall(r'points="([^"]*)"', houses)))
+    words = re.findall(r'<text x="([\d.]+)" y="([\d.]+)"', houses)
+    x, y = zip(*((float(a), float(b)) for a, b in [*corners, *words]), strict=True)
+    assert (min(x) + max(x)) / 2 == pytest.approx(width / 2, abs=25)
+    assert 0 < min(y) < 35
+    assert 0 < height - max(y) < 35

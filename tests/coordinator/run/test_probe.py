@@ -13,6 +13,10 @@ from coterie.trust import certificates as certs
 from coterie.trust.identity import find_identity
 from tests.trust.test_certificates import expire
 
+REFUSED = (
+    "connection refused; does the party's server run there ('coterie party serve'), on this port?"
+)
+
 
 @pytest.fixture
 def authority(tmp_path):
@@ -96,7 +100,7 @@ def test_a_port_that_is_closed(analyst):
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         address = f"127.0.0.1:{free.getsockname()[1]}"
-        assert last(address, analyst) == ("port", "failed", f"{address}: Connection refused")
+        assert last(address, analyst) == ("port", "failed", f"{address}: {REFUSED}")
 
 
 def test_a_server_that_says_nothing(analyst):

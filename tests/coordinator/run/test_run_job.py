@@ -29,6 +29,10 @@ from coterie.trust.identity import find_identity
 from tests.coordinator.support import Organisations, coterie, finish, process, wait_for
 from tests.trust.test_certificates import expire
 
+REFUSED = (
+    "connection refused; does the party's server run there ('coterie party serve'), on this port?"
+)
+
 
 def run(organisations, out, *options):
     return coterie(
@@ -150,7 +154,10 @@ def test_a_party_that_is_not_there_is_named(organisations, tmp_path):
         address = f"127.0.0.1:{free.getsockname()[1]}"
         job = changed_job(organisations, tmp_path, organisations.layout.addresses["card"], address)
         done = coterie("run", job, "--out", tmp_path / "out", "--identity", organisations.identity)
-    assert (done.code, done.error) == (5, f"card: {address}: Connection refused")
+    assert (done.code, done.error) == (
+        5,
+        f"card: {address}: {REFUSED} ('coterie doctor' checks every party)",
+    )
 
 
 def test_a_party_that_is_someone_else_is_named(organisations, tmp_path):

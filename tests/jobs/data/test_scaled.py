@@ -52,3 +52,10 @@ def test_a_table_carries_the_spelling_of_its_source_through_what_is_done_to_it()
     table = with_spelling(pa.table({"a": ["1"], "b": ["2"]}), spelling)
     assert spelling_of(table.select(["b"]).filter(pa.array([True]))) == spelling
     assert spelling_of(pa.table({"a": ["1"]})) == Spelling()
+
+
+@pytest.mark.parametrize("text", ["01.01.1977", "1/31/77", "31-01-1977"])
+def test_a_date_in_a_national_form_is_answered_with_the_form_of_job_files(text):
+    node = read_document(f"range: [{text}, 31.12.2020]", "job.yaml").required("range")
+    with pytest.raises(UsageError, match="a date is written as 1977-01-31 here"):
+        read_limits(node)

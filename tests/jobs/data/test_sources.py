@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from coterie.base.errors import DataError, UsageError
-from coterie.jobs.data.sources import CsvFile, file_source, parse_source
+from coterie.jobs.data.sources import CsvFile, file_source, parse_source, remarks
 from coterie.jobs.file.document import read_document
 
 
@@ -339,3 +339,32 @@ def test_a_mistaken_data_key_names_key_and_line(tmp_path, text, message):
 def test_a_password_is_not_shown(tmp_path):
     node = "{postgresql: 'postgresql://me:secret@db.example:5/bank', table: s.people}"
     assert str(source(node, tmp_path)) == "postgresql://db.example:5/bank (table s.people)"
+
+
+def test_a_last_line_without_a_line_break_is_a_remark_and_explains_a_short_row(tmp_path):
+    whole, cut = tmp_path / "whole.csv", tmp_path / "cut.csv"
+    for content in (
+        b"ID,A\n1,x\n",
+        b"ID,A\r\n1,x\r\n",
+        b"ID,A\r1,x\r",
+        "ID,A\n1,x\n".encode("utf-16"),
+    ):
+        whole.write_bytes(content)
+        assert remarks(file_source(whole)) == []
+    for content in (b"ID,A\n1,x\n2,y", "ID,A\n1,x\n2,y".encode("utf-16")):
+        cut.write_bytes(content)
+        told = f"{cut}: the last line has no line break; was the file copied whole?"
+        assert remarks(source("{csv: cut.csv, decimal: ','}", tmp_path)) == [told]
+        assert file_source(cut).read(["A"]).to_pydict() == {"A": ["x", "y"]}
+    cut.write_bytes(b"ID,A\n1,x\n2")
+    said = refusal(lambda: file_source(cut).read(["A"]))
+    assert said.endswith(
+        "the header has 2 columns; the last line has no line break; was the file copied whole?"
+    )
+    cut.write_bytes(b"ID,A\n1,x\n2\n")
+    assert refusal(lambda: file_source(cut).read(["A"])).endswith("the header has 2 columns")
+
+
+def test_a_misspelt_kind_of_source_is_answered_with_the_nearest(tmp_path):
+    with pytest.raises(UsageError, match=r"must have one of the keys .*; did you mean 'csv'\?"):
+        source("{cvs: t.csv}", tmp_path)

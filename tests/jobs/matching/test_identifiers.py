@@ -46,6 +46,9 @@ def test_all_keys_are_read():
     assert (read.pad_to, read.compute) == (100, "dask://cluster:8786")
 
 
+FILL = "; people are matched by it: fill it in, or remove the rows"
+
+
 @pytest.mark.parametrize(
     ("text", "complaint"),
     [
@@ -141,9 +144,9 @@ def test_several_columns_are_told_apart_by_length():
 @pytest.mark.parametrize(
     ("text", "columns", "complaint"),
     [
-        ("id: ID", {"ID": ["a", None, "b", None]}, "people.csv: rows 2, 4: column 'ID' has no value (2 of 4 rows are empty)"),
-        ("id: ID", {"ID": [None] * 8}, "people.csv: rows 1, 2, 3, 4, 5 and 3 more: column 'ID' has no value (8 of 8 rows are empty)"),
-        ("id: [A, B]", {"A": ["x"], "B": [None]}, "people.csv: row 1: column 'B' has no value (1 of 1 rows are empty)"),
+        ("id: ID", {"ID": ["a", None, "b", None]}, "people.csv: rows 2, 4: column 'ID' has no value (2 of 4 rows are empty)" + FILL),
+        ("id: ID", {"ID": [None] * 8}, "people.csv: rows 1, 2, 3, 4, 5 and 3 more: column 'ID' has no value (8 of 8 rows are empty)" + FILL),
+        ("id: [A, B]", {"A": ["x"], "B": [None]}, "people.csv: row 1: column 'B' has no value (1 of 1 rows are empty)" + FILL),
         (
             "id: ID\nnormalise: [digits]", {"ID": ["1", "1.0"]},
             "people.csv: row 2: column 'ID' has a decimal point, of which 'digits' would make another "

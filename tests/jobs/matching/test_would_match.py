@@ -8,6 +8,7 @@ import pytest
 from coterie.base.errors import DataError
 from coterie.coordinator.simulate.simulation import simulate
 from coterie.jobs.kinds.job_file import load_job
+from coterie.jobs.matching.common_records import NO_COMMON
 from coterie.jobs.results.folder import summary
 
 JOB = """\
@@ -63,8 +64,7 @@ def test_a_job_that_fails_for_want_of_matches_says_what_would_help(tmp_path):
     with pytest.raises(DataError) as caught:
         simulate(load_job(tmp_path / "job.yaml"), tmp_path, tmp_path / "out")
     assert str(caught.value) == (
-        "the parties have no common records; "
-        "9 records would match under 'normalise: {ID: [number]}'"
+        f"{NO_COMMON}; 9 records would match under 'normalise: {{ID: [number]}}'"
     )
 
 

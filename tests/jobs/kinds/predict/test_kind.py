@@ -259,7 +259,7 @@ def test_people_with_a_value_that_the_model_does_not_know_are_named(kept, newcom
 def test_parties_without_a_common_person_end_with_a_sentence(kept, newcomers, tmp_path):
     tables = frames(newcomers, False)
     tables["bank"] = tables["bank"].slice(NEW)
-    with pytest.raises(DataError, match="no record in common"):
+    with pytest.raises(DataError, match="no common records"):
         coterie.simulate(job(PREDICT, tmp_path), tables, models=kept[1])
 
 

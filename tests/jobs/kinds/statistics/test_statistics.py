@@ -378,7 +378,7 @@ def test_no_common_record_ends_the_job(tmp_path):
     path = vertical_job(tmp_path, "count", "tables: [[Sex]]")
     text = (tmp_path / "card.csv").read_text().replace("p", "q")
     (tmp_path / "card.csv").write_text(text)
-    with pytest.raises(DataError, match="no record in common"):
+    with pytest.raises(DataError, match="no common records"):
         run(path)
 
 
