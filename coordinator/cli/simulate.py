@@ -31,6 +31,11 @@ from coterie.coordinator.cli.options import JOB, check_spreadsheet, warn
     type=click.Path(path_type=Path),
     help="For kind predict: the result folder of the simulated job that kept the model.",
 )
+@click.option(
+    "--compare",
+    is_flag=True,
+    help="For kind integrate: what each method would keep of these tables.",
+)
 @SPREADSHEET
 @FORCE
 @JSON
@@ -40,6 +45,7 @@ def simulate(
     seed: str | None,
     deviations: tuple[str, ...],
     models: Path | None,
+    compare: bool,
     spreadsheet: bool,
     force: bool,
     as_json: bool,
@@ -58,14 +64,15 @@ def simulate(
     check_spreadsheet(spreadsheet, parsed.kind, not deviations)
     warn(parsed.warnings)
     if deviations:
-        from coterie.coordinator.simulate.deviation.compare import compare, lines
+        from coterie.coordinator.simulate.deviation.compare import compare as work_apart
+        from coterie.coordinator.simulate.deviation.compare import lines
 
-        compared = compare(parsed, job.parent, out, deviations, seed, force)
+        compared = work_apart(parsed, job.parent, out, deviations, seed, force)
         print_result(compared, as_json, lambda: lines(compared, out))
         return
     with (
         result_folder(out, force, spreadsheet),
         Board(parsed.party_names, show=not as_json) as board,
     ):
-        result = work(parsed, job.parent, out, seed, board, models=models)
+        result = work(parsed, job.parent, out, seed, board, models=models, compare=compare)
     print_result(result, as_json, lambda: summary(parsed, result, out))

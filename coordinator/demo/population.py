@@ -3,8 +3,10 @@
 The people do not exist. Columns depend on each other as in real life: education depends on age and
 place, the job on education, the salary on job and age, spending and credit limit on the salary. Who
 falls behind with a loan (the class, which the lender alone has) depends on salary and spending together:
-the bank has the one, the card company the other, and neither column alone shows much. Most people are customers of all three organisations, some of only one or two. Identifiers are Swedish personal numbers with a correct check digit, of the serials
-that are set aside for tests unless the population is too large for them.
+the bank has the one, the card company the other, and neither column alone shows much. Most people are
+customers of all three organisations, some of only one or two. Identifiers are Swedish personal numbers
+with a correct check digit, of the serials that are set aside for tests unless the population is too
+large for them.
 """
 
 from __future__ import annotations

@@ -40,12 +40,14 @@ def simulate(
     kind: AnyKind | None = None,
     sources: Mapping[str, Source] | None = None,
     models: Path | None = None,
+    compare: bool = False,
 ) -> dict[str, Any]:
     """Runs the job on the sources that its parties' entries name, relative to `folder`.
 
     The same seed gives the same messages. Results are left in `out`, which must exist. `kind`
     replaces the job's own, to let parties deviate; `sources` replace what the job names. `models` is
-    the result folder of an earlier simulation, whose parties have kept a model.
+    the result folder of an earlier simulation, whose parties have kept a model. With `compare` the
+    result says what other keys of the job would give.
     """
     board = board or Board(job.party_names, show=False)
     kind = kind or KINDS[job.kind]
@@ -111,8 +113,10 @@ def simulate(
             if name in unused:  # a server tells its steward so in its log
                 (out / "parties" / name / LEFT_OUT).write_text(told(unused[name]) + "\n")
         released = {name: space.released for name, space in spaces.items()}
+        exhibits = {name: space.exhibits or {} for name, space in spaces.items()}
         measured = {
-            **kind.measure(job, {name: s.exhibits or {} for name, s in spaces.items()}),
+            **kind.measure(job, exhibits),
+            **(kind.compare(job, exhibits) if compare else {}),
             **hints,
         }
         result = assemble(job, released, out, measured=measured)

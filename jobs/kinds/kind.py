@@ -146,6 +146,10 @@ class Kind(ABC, Generic[J, P]):
         """What a simulation, which has all tables, adds to `result.json`."""
         return {}
 
+    def compare(self, job: J, exhibits: Mapping[str, Mapping[str, object]]) -> Mapping[str, Json]:
+        """What a simulation adds to `result.json` on request: how other keys of the job would do."""
+        return {}
+
     def check(self, job: J, result: Claim) -> None:
         """Raises VerificationError if a number of the result cannot be what the job promises.
 

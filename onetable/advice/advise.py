@@ -10,18 +10,20 @@ result of an `identify` job about the same columns, which has the numbers that a
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 
+from coterie.anonymity.algorithms.comparison import OF_JOBS, OF_TABLES, Tried
 from coterie.anonymity.models.options import OPTIONS
 from coterie.anonymity.specialization.specialize import Requirement
 from coterie.anonymity.table.table import Labels, Table
 from coterie.base.errors import DataError, UsageError
 from coterie.jobs.data.batches import batches, column_names
+from coterie.jobs.data.own_columns import qid_column
 from coterie.jobs.data.require import require_columns
 from coterie.jobs.data.sources import Source, file_source
 from coterie.jobs.file.document import Node, read_document, read_text
@@ -30,7 +32,7 @@ from coterie.jobs.kinds.identify.verify_sets import read_sets
 from coterie.jobs.kinds.integrate.cuts.keys import SPECIALIZE
 from coterie.jobs.kinds.integrate.job import IntegrateJob
 from coterie.jobs.kinds.job_file import load_job
-from coterie.onetable.advice.joined import column_of_job, joined_tables
+from coterie.onetable.advice.joined import joined_tables
 from coterie.onetable.advice.proposal import written
 from coterie.onetable.advice.suggestion import (
     Case,
@@ -38,6 +40,7 @@ from coterie.onetable.advice.suggestion import (
     Suggestion,
     Wishes,
     add_cliffs,
+    add_methods,
     answer,
     suggest,
 )
@@ -218,11 +221,33 @@ def _for_job(path: Path, text: str, wishes: Wishes) -> dict[str, Any]:
     node = read_document(text, str(path)).required("requirement")
     proposed = _replaced(text, node, plan.lines(case.bound, True))
 
+    prepared = _prepared(job, path, case, plan, joined)
+    add_methods(case, prepared, job.class_name, OF_JOBS)
+    if job.method == SPECIALIZE:  # a cut of a few people is never far below k
+        add_cliffs(case, prepared, job.class_name)
+    return answer(case, plan, proposed)
+
+
+def proposed_for_job(
+    job: IntegrateJob, path: Path, text: str, wishes: Wishes
+) -> tuple[Suggestion, list[Tried]]:
+    """What is proposed for a job whose tables are at hand; `path` is the place of the job file."""
+    case, joined = _case_of_job(job, path, text)
+    plan = suggest(case, wishes)
+    add_methods(case, _prepared(job, path, case, plan, joined), job.class_name, OF_JOBS)
+    return plan, case.methods
+
+
+def _prepared(
+    job: IntegrateJob, path: Path, case: Case, plan: Suggestion, joined: pa.Table
+) -> Callable[[], tuple[Table, Sequence[Requirement]]]:
+    """The joined table as the methods read it, and the proposed requirement."""
+
     def prepared() -> tuple[Table, Sequence[Requirement]]:
         needs = [Requirement(qid, plan.k) for qid in plan.qids]
         used = {name for qid in plan.qids for name in qid}
         columns = [
-            column_of_job(attribute, joined[attribute.name], str(path))
+            qid_column(attribute, joined[attribute.name], str(path))
             for attribute in job.attributes
             if attribute.name in used
         ]
@@ -233,14 +258,7 @@ def _for_job(path: Path, text: str, wishes: Wishes) -> dict[str, Any]:
             labels[job.class_name] = Labels(column.codes, tuple(column.values.to_pylist()))
         return Table(tuple(columns), labels), needs
 
-    if job.method == SPECIALIZE:  # a cut of a few people is never far below k
-        add_cliffs(case, prepared, job.class_name)
-    return answer(case, plan, proposed)
-
-
-def proposed_for_job(job: IntegrateJob, path: Path, text: str, wishes: Wishes) -> Suggestion:
-    """What is proposed for a job whose tables are at hand; `path` is the place of the job file."""
-    return suggest(_case_of_job(job, path, text)[0], wishes)
+    return prepared
 
 
 def _case_of_job(job: IntegrateJob, path: Path, text: str) -> tuple[Case, pa.Table]:
@@ -363,5 +381,6 @@ def _checked_table(
         ]
 
     if not table_method(file.method).own_qids:
+        add_methods(case, prepared, class_name, OF_TABLES)
         add_cliffs(case, prepared, class_name)
     return answer(case, plan, text) | {"identifiers": list(file.identifiers)}

@@ -5,16 +5,13 @@ from __future__ import annotations
 import math
 from pathlib import Path
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from coterie.anonymity.table.columns import Column, categorical_column, continuous_column
 from coterie.anonymity.table.scales import PLAIN, Spelling
 from coterie.base.errors import DataError
 from coterie.jobs.data.batches import column_names
 from coterie.jobs.data.filtered import source_of
-from coterie.jobs.data.own_columns import flat_values
 from coterie.jobs.data.scaled import spelling_of
 from coterie.jobs.kinds.integrate.job import IntegrateJob, ReleasedAttribute
 from coterie.jobs.matching.identifiers import identifier_texts
@@ -57,15 +54,3 @@ def _plain(
         scale.write(number) if math.isfinite(number) else value for value, number in numbers.items()
     ]
     return pc.take(pa.array(plain, pa.string()), pc.index_in(column, value_set=values))
-
-
-def column_of_job(attribute: ReleasedAttribute, text: pa.ChunkedArray, source: str) -> Column:
-    """A column of the joined table as the job generalizes it."""
-    if attribute.taxonomy is None and not attribute.flat:
-        name, limits = attribute.name, attribute.limits
-        return continuous_column(name, text, limits, source, attribute.scale)
-    tree = attribute.taxonomy
-    if tree is None:
-        gaps = np.zeros(len(text), bool)
-        tree = flat_values(attribute, text, gaps, source, None)
-    return categorical_column(attribute.name, text, tree, source)

@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from coterie.anonymity.algorithms.comparison import MOST_RECORDS, Tried, Way, advised, compared
 from coterie.anonymity.risk.cliffs import cliffs
 from coterie.anonymity.risk.crowd import least_group, most_cells
 from coterie.anonymity.risk.quasi_identifiers import Search, cut_off, possible, values_in_population
@@ -20,6 +21,7 @@ from coterie.anonymity.table.taxonomy import Taxonomy
 from coterie.base.errors import DataError, UsageError
 from coterie.base.text import numbered
 from coterie.jobs.data.released.together import together_warnings
+from coterie.jobs.kinds.integrate.cuts.keys import long_warnings
 from coterie.jobs.kinds.integrate.requirement_warnings import apart_warnings, covered_warnings
 from coterie.onetable.advice.proposal import Kept, entry, keep_values, level_sizes, qids_for
 from coterie.onetable.coded import CodedTable
@@ -80,6 +82,7 @@ class Case:
     present: Sequence[Requirement] = ()
     bound: str = ""  # the sensitive part of an entry, as YAML
     warnings: list[str] = field(default_factory=list)
+    methods: list[Tried] = field(default_factory=list)  # the one that keeps most first
 
 
 @dataclass
@@ -206,6 +209,27 @@ def add_cliffs(
             )
 
 
+def add_methods(
+    case: Case,
+    prepared: Callable[[], tuple[Table, Sequence[Requirement]]],
+    class_name: str | None,
+    ways: Mapping[str, Way],
+) -> None:
+    """Tries the methods on what `prepared` gives, with k alone."""
+    if case.table.records > MOST_RECORDS:
+        case.warnings.append(f"methods were not compared: more than {MOST_RECORDS:,} records")
+        return
+    try:
+        table, requirements = prepared()
+    except DataError as error:
+        case.warnings.append(f"methods were not compared: {error}")
+        return
+    known = class_name if class_name in table.labels else None
+    case.methods = compared(table, requirements, known, ways)
+    if case.methods and case.methods[0].cuts_groups:
+        case.warnings += long_warnings(requirements)
+
+
 def answer(case: Case, plan: Suggestion, text: str) -> dict[str, Any]:
     """The suggestion as YAML, with its warnings as comments, and as figures."""
     proposed = [Requirement(qid, plan.k) for qid in plan.qids]
@@ -229,6 +253,7 @@ def answer(case: Case, plan: Suggestion, text: str) -> dict[str, Any]:
             f"people out, and {len(bare) - 1:,} more such sets"
         )
     comments = "".join(f"# warning: {' '.join(w.split())}\n" for w in warnings)
+    comments += "".join(f"# {line}\n" for line in advised(case.methods))
     return {
         "requirement": [
             {
@@ -247,6 +272,7 @@ def answer(case: Case, plan: Suggestion, text: str) -> dict[str, Any]:
         },
         "quasi_identifiers": [list(finding.columns) for finding in plan.search.sets],
         "searched": plan.search.as_dict(),
+        "methods": [one.as_dict() for one in case.methods],
         "warnings": warnings,
         "yaml": comments + text,
     }

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
+from coterie.anonymity.algorithms.comparison import Tried, advised
 from coterie.base.errors import UsageError
 from coterie.jobs.kinds.integrate.job import IntegrateJob
 from coterie.jobs.kinds.job_file import parse_job
@@ -42,12 +43,19 @@ def job_text(plan: JobPlan, out: Path) -> str:
     if not names:
         raise UsageError("no column is left that could be released; name the class and the id")
     listed = ", ".join(map(written, names))
-    draft = [*head, *attributes, "requirement:", f"  - {{qid: [{listed}], k: 2}}"]
+    draft = [
+        *head,
+        "method: mondrian",
+        *attributes,
+        "requirement:",
+        f"  - {{qid: [{listed}], k: 2}}",
+    ]
     job = parse_job("\n".join(draft) + "\n", {})
     assert isinstance(job, IntegrateJob)  # noqa: S101
-    advice = proposed_for_job(job, out, "\n".join(draft) + "\n", plan.wishes)
+    advice, methods = proposed_for_job(job, out, "\n".join(draft) + "\n", plan.wishes)
     lines = [
         *head,
+        *method_lines(methods),
         "",
         "# the columns of the release, each from the party that has it. 'flat: true': the value or *",
         *attributes,
@@ -95,11 +103,13 @@ def _head(plan: JobPlan, identifiers: Sequence[str], out: Path) -> list[str]:
             "# all parties learn the class of every common person; their policies must permit it",
             f"class: {written(plan.class_name)}",
         ]
-    return [
-        *lines,
-        "# groups are cut where the columns keep most detail; the other method is 'specialize'",
-        "method: mondrian",
-    ]
+    return lines
+
+
+def method_lines(methods: Sequence[Tried]) -> list[str]:
+    """The method that keeps most of the tables at hand, and what others would keep."""
+    chosen = methods[0].lines if methods else ["method: mondrian"]
+    return [*(f"# {line}" for line in advised(methods)), *chosen]
 
 
 def _matching(plan: JobPlan, identifiers: Sequence[str]) -> list[str]:

@@ -35,8 +35,10 @@ def table_text(looked: Looked, wishes: Wishes, out: Path) -> tuple[str, dict[str
         if key == "attributes:":
             lines[-2:] = [
                 "",
-                "# how groups are made; 'coterie anonymise --help' and docs/one-table.md name others",
-                "method: mondrian",
+                "# how groups are made; docs/one-table.md names more methods",
+                *(advice["methods"][0]["keys"] if advice["methods"] else "method: mondrian").split(
+                    ", "
+                ),
                 *lines[-2:],
             ]
         lines.append(line)

@@ -10,19 +10,22 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
 from coterie.anonymity.algorithms.top_down import shown_column
 from coterie.anonymity.classifier.class_error import raw_class_error
-from coterie.anonymity.specialization.specialize import Labels, Specializer
+from coterie.anonymity.specialization.specialize import Labels, Specializer, suppression_limit
 from coterie.anonymity.table.columns import Column, ContinuousColumn, IntervalTree
 from coterie.anonymity.table.table import Generalized, Table
 from coterie.anonymity.utility.measures import measured_by_use
 from coterie.base.arrays import Array
 from coterie.jobs.kinds.integrate.cuts.party_side import CutTable
 from coterie.jobs.kinds.integrate.job import IntegrateJob
+
+if TYPE_CHECKING:
+    from coterie.anonymity.algorithms.comparison import Tried
 
 
 @dataclass(frozen=True)
@@ -64,6 +67,37 @@ def _shown(table: Shown, name: str, column: Column) -> tuple[Column, Generalized
 
 def utility_of(job: IntegrateJob, exhibits: Mapping[str, Mapping[str, object]]) -> dict[str, Any]:
     """All measures; those that all parties know stay as they are."""
+    left, table, shown, classes = _together(job, exhibits)
+    order, released = _in_order_of_values(table, shown, left[0].kept, classes)
+    shown = {name: replace(one, codes=one.codes[released]) for name, one in shown.items()}
+    kept = np.flatnonzero(np.isin(order, left[0].kept))
+    classes = classes and classes.take(order)
+    measured = measured_by_use(table.take(order), shown, kept, classes)
+    return measured.as_dict() | left[0].utility
+
+
+def methods_of(job: IntegrateJob, exhibits: Mapping[str, Mapping[str, object]]) -> list[Tried]:
+    """What each method would keep of the joined table; none where a condition needs other columns."""
+    from coterie.anonymity.algorithms.comparison import OF_JOBS, compared  # of every method
+
+    left, table, shown, classes = _together(job, exhibits)
+    needed = {name for r in job.requirements for name in r.sensitive_columns}
+    if needed - {job.class_name} or any(r.k_map for r in job.requirements):
+        return []
+    order, _ = _in_order_of_values(table, shown, left[0].kept, classes)
+    labels = {} if classes is None else {job.class_name or "": classes.take(order)}
+    bounds = {a.name: a.at_most for a in job.attributes if a.at_most}
+    weights = {a.name: a.priority for a in job.attributes if a.in_qid}
+    joined = replace(table.take(order), labels=labels, at_most=bounds, priority=weights)
+    most = suppression_limit(job.max_suppression, table.records)
+    known = job.class_name if classes is not None else None
+    return compared(joined, job.requirements, known, OF_JOBS, most)
+
+
+def _together(
+    job: IntegrateJob, exhibits: Mapping[str, Mapping[str, object]]
+) -> tuple[list[Exhibit], Table, dict[str, Generalized], Labels | None]:
+    """What all parties have left: the joined table, what is shown of it, and the class."""
     found = [each.get("exhibit") for each in exhibits.values()]
     left = [exhibit for exhibit in found if isinstance(exhibit, Exhibit)]
     pairs = {name: pair for exhibit in left for name, pair in exhibit.columns.items()}
@@ -71,13 +105,7 @@ def utility_of(job: IntegrateJob, exhibits: Mapping[str, Mapping[str, object]]) 
     table = Table(tuple(pairs[name][0] for name in names))
     shown = {name: pairs[name][1] for name in names}
     given = next((exhibit.classes for exhibit in left if exhibit.classes is not None), None)
-    classes = given and _sorted_labels(given)
-    order, released = _in_order_of_values(table, shown, left[0].kept, classes)
-    shown = {name: replace(one, codes=one.codes[released]) for name, one in shown.items()}
-    kept = np.flatnonzero(np.isin(order, left[0].kept))
-    classes = classes and classes.take(order)
-    measured = measured_by_use(table.take(order), shown, kept, classes)
-    return measured.as_dict() | left[0].utility
+    return left, table, shown, given and _sorted_labels(given)
 
 
 def _in_order_of_values(

@@ -28,7 +28,7 @@ from coterie.jobs.kinds.integrate.behaviour import (
     honest_behaviour,
 )
 from coterie.jobs.kinds.integrate.cuts.keys import MONDRIAN
-from coterie.jobs.kinds.integrate.exhibit import alone_of, utility_of
+from coterie.jobs.kinds.integrate.exhibit import alone_of, methods_of, utility_of
 from coterie.jobs.kinds.integrate.job import IntegrateJob, parse_integrate
 from coterie.jobs.kinds.integrate.pages.report import report_release
 from coterie.jobs.kinds.integrate.party_side import run_party_side
@@ -52,7 +52,7 @@ from coterie.jobs.kinds.integrate.release_table import (
 )
 from coterie.jobs.kinds.integrate.requirements import thresholds_by_column
 from coterie.jobs.kinds.integrate.slack import slack_sentences
-from coterie.jobs.kinds.integrate.usefulness import reached_by, usefulness_lines
+from coterie.jobs.kinds.integrate.usefulness import methods_lines, reached_by, usefulness_lines
 from coterie.jobs.kinds.integrate.verify_release import RELEASE, verify_release
 from coterie.jobs.kinds.kind import Json, Kind, Verdict
 from coterie.jobs.kinds.needs import (
@@ -222,6 +222,7 @@ class Integrate(Kind[IntegrateJob, Coding]):
             lines.append(f"{len(winners)} specializations")
         if isinstance(result.value, dict) and isinstance(result.value.get("utility"), dict):
             lines += utility_lines(result.value["utility"])
+        lines += methods_lines(result)
         lines += _not_promised(job, result)
         lines += slack_sentences(result)
         if job.bounded:
@@ -246,6 +247,12 @@ class Integrate(Kind[IntegrateJob, Coding]):
         """The measures of utility that need the raw columns of all parties beside each other."""
         alone = alone_of(exhibits)
         return {"utility": utility_of(job, exhibits), **({"alone": alone} if alone else {})}
+
+    def compare(
+        self, job: IntegrateJob, exhibits: Mapping[str, Mapping[str, object]]
+    ) -> Mapping[str, Any]:
+        """What each method would keep of the joined table."""
+        return {"methods": [one.as_dict() for one in methods_of(job, exhibits)]}
 
     def verify(self, job: IntegrateJob, result: Claim, folder: Path) -> Verdict:
         return verify_release(job, result, folder)

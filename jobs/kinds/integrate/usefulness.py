@@ -47,6 +47,23 @@ def reached_by(columns: Mapping[str, Coded], requirement: Requirement) -> dict[s
     return dict(held["models"])
 
 
+def methods_lines(result: Claim) -> list[str]:
+    """What each method would keep, where a simulation has compared them; the best comes first."""
+    if (methods := result.optional("methods")) is None:
+        return []
+    if not methods.items():
+        return ["methods were not compared: a condition needs more than k and the class"]
+    found = []
+    for one in methods.items():
+        error = one.optional("class_error")
+        found.append(
+            f"{one.entry('keys').text()}: {one.entry('detail').number():.0%} of the detail kept, half of random counts off "
+            f"by at most {one.entry('query_error').entry('median').number():.0%}"
+            + (f", class error {error.number():.1%}" if error is not None else "")
+        )
+    return ["on these tables, the method that keeps most first:", *(f"  {line}" for line in found)]
+
+
 def usefulness_lines(job: IntegrateJob, result: Claim) -> list[str]:
     """The lines of a summary: warnings first, then columns, then what each requirement has reached."""
     records = result.entry("records").integer(minimum=0)

@@ -114,6 +114,36 @@ def test_the_joint_release_is_the_file_that_one_table_gives(tmp_path, more, part
     assert "How the groups were made" in (out / "report.html").read_text()
 
 
+def test_a_simulation_says_on_request_what_each_method_would_keep(tmp_path):
+    """Its own method as it has done, the others as jobs with their keys would."""
+    whole = "  - {qid: [Age, Town, Pay, Job, Born], k: 8}\n"
+    path = folder_of(tmp_path / "a", "", whole)
+    job, out = load_job(path), tmp_path / "out"
+    out.mkdir()
+    result = simulate(job, path.parent, out, seed="1", compare=True)
+    found = {one["keys"]: one for one in result["methods"]}
+    own_error = pytest.approx(result["utility"]["query_error"])
+    assert found["method: mondrian"]["query_error"] == own_error
+    assert found["method: mondrian"]["class_error"] == result["utility"]["class_error"]["release"]
+    for keys, one in found.items():
+        other = tmp_path / str(len(keys))
+        text = folder_of(other, "", whole)
+        own = text.read_text().replace("method: mondrian", keys.replace(", ", "\n"))
+        text.write_text(own)
+        utility = run(text)[0]["utility"]
+        assert one["query_error"] == pytest.approx(utility["query_error"]), keys
+    write_report(out)
+    assert "What each method would keep" in (out / "report.html").read_text()
+    assert "What each method would keep" not in (out / "public.html").read_text()
+
+
+def test_a_condition_on_another_column_is_not_compared(tmp_path):
+    path = folder_of(tmp_path / "a")
+    (tmp_path / "out").mkdir()
+    result = simulate(load_job(path), path.parent, tmp_path / "out", seed="1", compare=True)
+    assert result["methods"] == []
+
+
 def test_several_entries_bounds_and_the_strategy_hold_when_checked(tmp_path):
     columns = COLUMNS | {"Town": ("ann", "taxonomy: Town.csv, at_most: [South, West, North]")}
     requirement = (
