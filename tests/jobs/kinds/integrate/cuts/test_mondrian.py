@@ -117,7 +117,8 @@ def test_the_joint_release_is_the_file_that_one_table_gives(tmp_path, more, part
 def test_a_simulation_says_on_request_what_each_method_would_keep(tmp_path):
     """Its own method as it has done, the others as jobs with their keys would."""
     whole = "  - {qid: [Age, Town, Pay, Job, Born], k: 8}\n"
-    path = folder_of(tmp_path / "a", "", whole)
+    columns = COLUMNS | {"Age": ("ann", "range: [17, 90]")}
+    path = folder_of(tmp_path / "a", "", whole, columns=columns)
     job, out = load_job(path), tmp_path / "out"
     out.mkdir()
     result = simulate(job, path.parent, out, seed="1", compare=True)
@@ -127,7 +128,7 @@ def test_a_simulation_says_on_request_what_each_method_would_keep(tmp_path):
     assert found["method: mondrian"]["class_error"] == result["utility"]["class_error"]["release"]
     for keys, one in found.items():
         other = tmp_path / str(len(keys))
-        text = folder_of(other, "", whole)
+        text = folder_of(other, "", whole, columns=columns)
         own = text.read_text().replace("method: mondrian", keys.replace(", ", "\n"))
         text.write_text(own)
         utility = run(text)[0]["utility"]
