@@ -310,6 +310,17 @@ def linear_tables(watched, world):
     return tables
 
 
+def uncut_tables(watched, world):
+    """The card company's column has a value of one person or of three of a group, too few for a cut."""
+    if watched == "card":
+        return vertical_tables(watched, world)
+    tables = vertical_tables(watched, 0)
+    pairs = list(zip(tables["lender"]["Sex"], tables["bank"]["Job"], strict=True))
+    few = [at for at in range(RECORDS) if pairs[at] == pairs[0]][: 1 if world else 3]
+    tables["card"]["Late"] = ["1" if at in few else "0" for at in range(RECORDS + 20)]
+    return tables
+
+
 def horizontal_tables(watched, world):
     table = people()
     parts = np.array_split(np.arange(RECORDS), 3)
@@ -334,6 +345,7 @@ def world_of(text, folder, watched, world):
     made = horizontal_tables if "horizontal" in text else vertical_tables
     made = mixed_tables if "mixed" in text else made
     made = witness_tables if "universe" in text else made
+    made = uncut_tables if "mondrian" in text and "l: " not in text else made
     tables = (linear_tables if "model: linear" in text else made)(watched, world)
 
     def party(name):

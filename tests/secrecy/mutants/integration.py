@@ -135,11 +135,12 @@ MUTANTS = [
     ),
     mutant(
         "the slots of a proposal",
-        "protocols/integration/sensitive/proposer_and_holder.py",
-        "pads = self._receiver.random(choices, words_for(columns, dtype))",
-        "self.channel.send(self.peer, choices)\n                "
-        "pads = self._receiver.random(choices, words_for(columns, dtype))",
-        job("integrate with a condition on shares", "bank"),
+        "protocols/integration/sensitive/conditions.py",
+        "        return pair.run(circuit, words, bits)\n",
+        "        if pair.proposes:\n            pair.channel.send(pair.peer, slots)\n"
+        "        else:\n            pair.channel.recv(pair.peer)\n"
+        "        return pair.run(circuit, words, bits)\n",
+        view("conditions_on_shares", "bob"),
         "tests/protocols/integration/sensitive/test_conditions.py::"
         "test_a_rejected_proposal_tells_nothing_but_that_it_was_rejected[bob-names0]",
     ),

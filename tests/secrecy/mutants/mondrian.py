@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.secrecy.mutants.form import mutant, view
+from tests.secrecy.mutants.form import job, mutant, view
 
 MUTANTS = [
     mutant(
@@ -11,6 +11,27 @@ MUTANTS = [
         "        open_keys = part and self._hidden is None\n",
         "        open_keys = part\n",
         view("cuts_that_lose_a_level", "ann"),
+    ),
+    mutant(
+        "how many people have each value of a column that nobody cuts",
+        "protocols/integration/mondrian/levels.py",
+        "        self._judged = [any(plan.requirements[j].model for j in js) for js in places]\n",
+        "        self._judged = [any(plan.requirements[j].model for j in js) for js in places]\n"
+        "        counts = [np.bincount(column.codes) for column in self._columns.values()]\n"
+        "        channel.broadcast(counts)\n"
+        "        channel.gather()\n",
+        job("integrate by open cuts", "bank"),
+        job("integrate by cuts", "bank"),
+        job("integrate by cuts with a strategy", "bank"),
+    ),
+    mutant(
+        "the slots of a cut that a model judges",
+        "protocols/integration/mondrian/judged_cuts.py",
+        "        return pair.run(circuit, words, bits)\n",
+        "        if pair.proposes:\n            pair.channel.send(pair.peer, slots)\n"
+        "        else:\n            pair.channel.recv(pair.peer)\n"
+        "        return pair.run(circuit, words, bits)\n",
+        view("cuts_that_a_model_refuses", "bob"),
     ),
     mutant(
         "scores of cuts that a model refuses",
