@@ -115,6 +115,8 @@ COMPOSED = {
     ("anonymity/table/columns.py", "after"),  # what to do, whatever the rows are
     ("anonymity/table/columns.py", "hint"),  # one of a few texts; `bare` has all of them as one
     ("anonymity/table/columns.py", "general"),
+    ("jobs/data/workbooks.py", "names[0]"),  # a sheet that the steward's file has
+    ("jobs/matching/common_records.py", "NO_COMMON"),  # a fixed text
     ("jobs/data/require.py", "reason"),  # of an import that failed
     ("jobs/data/require.py", "extra"),  # the name of an optional package
     ("jobs/data/odbc.py", "text"),  # of the driver, before it has read a row
