@@ -239,16 +239,16 @@ MUTANTS = [
     mutant(
         "how many people a damaged list has",
         "party/books/people.py",
-        'self._damaged("has fewer people than were written")',
-        'self._damaged(f"has {count} people")',
+        "            raise self._damaged(how)\n",
+        "            raise self._damaged(f'{how}: {len(known)}')\n",
         "tests/party/books/test_people.py::"
         "test_a_file_that_lost_its_end_is_named_and_nobody_is_forgotten",
     ),
     mutant(
         "which list of people is lost",
         "party/books/audit.py",
-        "{self.path.with_name(HISTORY)}: is not what",
-        "{self._lost}: is not what",
+        "{self.path.with_name(FILE)}: the history is not what",
+        "{damaged_lists(self.path.parent)}: the history is not what",
         "tests/party/operator/test_forget_history.py::"
         "test_a_list_that_is_gone_with_its_head_ends_jobs_until_the_history_begins_anew",
     ),
