@@ -57,7 +57,7 @@ class Method(ABC, Generic[F]):
 
     def needs_memory(self) -> UsageError:
         return UsageError(
-            f"method: {self.name} has the whole table in memory; only mondrian can do without"
+            f"method: {self.name} has the whole table in memory; only mondrian without 'rule: width' can do without"
         )
 
     @abstractmethod

@@ -64,7 +64,10 @@ def is_large(file: TableFile, memory: int) -> bool:
     """
     wanted = needed(file.source, len(file.columns))
     method = generalizing(file.method)
-    return method.in_pieces(file) and (method.streams(file) if wanted is None else wanted > memory)
+    if wanted is not None and wanted > memory:
+        method.check_room(file, wanted, memory)
+        return method.in_pieces(file)
+    return method.in_pieces(file) and wanted is None and method.streams(file)
 
 
 @dataclass(frozen=True)

@@ -57,6 +57,9 @@ class Generalizing(TableMethod):
         """Whether the method can do without the whole table in memory: by `stored` or `streamed`."""
         return False
 
+    def check_room(self, file: TableFile, wanted: int, memory: int) -> None:
+        """Refuses a table that the memory does not hold, where trying would end badly."""
+
     def streams(self, file: TableFile) -> bool:
         """Whether passes over the source do, so that the table need not be stored."""
         return False

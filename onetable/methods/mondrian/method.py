@@ -16,6 +16,7 @@ from coterie.anonymity.specialization.specialize import suppression_limit
 from coterie.anonymity.specialization.starting import start_nodes
 from coterie.anonymity.table.stored import StoredTable
 from coterie.anonymity.table.table import Table
+from coterie.base.errors import UsageError
 from coterie.jobs.file.document import Section
 from coterie.jobs.kinds.integrate.cuts.verify_tree import Cutting, replay
 from coterie.onetable.methods.generalizing.method import Generalizing, Room
@@ -61,6 +62,14 @@ class Mondrian(Generalizing):
 
     def in_pieces(self, file: TableFile) -> bool:
         return isinstance(file.options, Options)
+
+    def check_room(self, file: TableFile, wanted: int, memory: int) -> None:
+        if not self.in_pieces(file):
+            raise UsageError(
+                f"{file.source}: with 'rule: width' the table is held in memory, where it takes about "
+                f"{wanted / 1e9:.2g} GB and may take {memory / 1e9:.2g} GB; raise --memory, or leave "
+                "'rule: width' out: mondrian's other rules work on disk"
+            )
 
     def stored(self, file: TableFile, table: StoredTable, room: Room) -> StoredRelease:
         limit = suppression_limit(file.max_suppression, table.records)

@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
+from coterie.anonymity.models.audit import Released
+from coterie.base.errors import VerificationError
 from coterie.base.text import numbered
 from coterie.jobs.file.result_file import Claim
+from coterie.jobs.kinds.integrate.cuts.verify_tree import cutting_of, origins
 from coterie.jobs.kinds.integrate.job import IntegrateJob
 from coterie.jobs.pages.markup import Content, foreign, listed
 from coterie.jobs.pages.page import Part, folded, note, table
@@ -12,8 +18,8 @@ _SHOWN = 300  # cuts in the table
 _DRAWN = 3  # levels that are drawn
 
 
-def report_cuts(job: IntegrateJob, result: Claim) -> Part:
-    """How the groups were made."""
+def report_cuts(job: IntegrateJob, result: Claim, columns: Mapping[str, Released]) -> Part:
+    """How the groups were made; `columns` are those of the release."""
     tree = result.entry("tree").items()
     if not tree:
         only = note("Nothing was cut: any cut would have broken the promise.")
@@ -37,7 +43,8 @@ def report_cuts(job: IntegrateJob, result: Claim) -> Part:
             "[20, 40) may stand beside [30, 35), and a value of a taxonomy beside the more general one "
             "that has it. Counts and models must not take them for values that exclude each other."
         ),
-        table(["level", "cut along", "into groups of"], _drawn(tree), (0,), sentences=True),
+        note(f"The first {_DRAWN} levels of cuts; each group is made of those indented below it."),
+        table(["group", "people", "cut along"], _drawn(job, result, columns), (1,), sentences=True),
         table(
             ["party", "told, in bits for each record", "cuts"],
             [
@@ -68,24 +75,40 @@ def _row(number: int, cut: Claim) -> list[Content]:
     ]  # fmt: skip
 
 
-def _drawn(tree: list[Claim]) -> list[list[Content]]:
-    """The cuts of the first levels, each indented below what it cuts."""
+def _drawn(
+    job: IntegrateJob, result: Claim, columns: Mapping[str, Released]
+) -> list[list[Content]]:
+    """The cuts of the first levels as a tree: each group below the one that it is a part of."""
+    whole: Any = result.value
+    tree = [one for one in whole["tree"] if one["level"] <= _DRAWN]
+    try:
+        above = origins(cutting_of(job, whole), tree, columns)
+    except VerificationError:  # the verdict above says what is wrong with the tree
+        return []
+    below = {place: number for number, place in above.items() if place is not None}
     rows: list[list[Content]] = []
-    for cut in tree:
-        level = cut.entry("level").integer()
-        if level > _DRAWN or len(rows) > _SHOWN:
-            break
-        sizes = [f"{size.integer():,}" for size in cut.entry("sizes").items()]
-        parts = [
-            f"{_name(part)} ({size})"
-            for part, size in zip(cut.entry("parts").items(), sizes, strict=False)
-        ]
-        what = f"{cut.entry('attribute').text()}: {_name(cut.entry('region'))}"
-        rows.append([str(level), foreign("· " * (level - 1) + what, 80), listed(parts[:12])])
+
+    def draw(number: int | None, people: int, name: str, depth: int) -> None:
+        if len(rows) >= _SHOWN:
+            return
+        cut = None if number is None else tree[number]
+        shown = "· " * depth + name
+        rows.append([foreign(shown, 80), f"{people:,}", foreign(cut["attribute"] if cut else "")])
+        for part, size in enumerate(cut["sizes"] if cut else ()):
+            assert cut is not None and number is not None  # noqa: S101, PT018
+            label = f"{cut['attribute']}: {_text(cut['parts'][part])}"
+            draw(below.get((number, part)), size, label, depth + 1)
+
+    for number, place in sorted(above.items()):
+        if place is None:
+            name = f"{tree[number]['attribute']}: {_text(tree[number]['region'])}"
+            draw(number, sum(tree[number]["sizes"]), name, 0)
     return rows
 
 
+def _text(region: Any) -> str:
+    return f"{region['rest']}, the rest" if isinstance(region, dict) else str(region)
+
+
 def _name(region: Claim) -> str:
-    if isinstance(region.value, dict):
-        return f"{region.entry('rest').text()}, the rest"
-    return region.text()
+    return _text(region.value)

@@ -8,6 +8,7 @@ the same values. Values of a column may overlap, unlike those of a specializatio
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -63,6 +64,7 @@ class _Domain:
     def __init__(self, attribute: CutAttribute, tree: Sequence[Any], start: Sequence[str]) -> None:
         self.attribute = attribute
         self.where = f"column '{attribute.name}'"
+        self._shapes: dict[str, _Shape | None] = {}
         self.taxonomy = attribute.taxonomy
         self.numbers = attribute.taxonomy is None and not attribute.flat
         limits = attribute.limits
@@ -77,6 +79,11 @@ class _Domain:
 
     def read(self, text: str) -> _Shape | None:
         """A text as a region of numbers; None for `?`."""
+        if text not in self._shapes:
+            self._shapes[text] = self._shape(text)
+        return self._shapes[text]
+
+    def _shape(self, text: str) -> _Shape | None:
         if text == GAP and self.attribute.gap:
             return None
         interval = read_interval(text, self.attribute.scale)
@@ -220,23 +227,38 @@ def check_tree(
                 f"{RESULT}: cut {number + 1} is of no attribute of {cut['party']} in a qid"
             )
         totals[cut["party"]] += _bits(cut["sizes"], records)
-    starts: Mapping[str, Sequence[str]] = {
-        a.name: [a.taxonomy.labels[node] for node in a.start[1]]
-        for a in job.bounded
-        if a.taxonomy is not None
-    }
-    rule = job.rule
-    if job.refine is not None:
-        starts, rule = result["cut"], WIDTH
-    attributes = [attribute for attribute in job.attributes if attribute.in_qid]
-    replay(
-        Cutting(attributes, job.requirements, rule, job.class_name, job.tight, starts), tree, table
-    )
+    replay(cutting_of(job, result), tree, table)
     for party, total in totals.items():
         if result[contributions][party] != total / _SCALE:
             raise VerificationError(
                 f"{RESULT}: {party} contributed {total / _SCALE}, not {result[contributions][party]}"
             )
+
+
+def cutting_of(job: IntegrateJob, result: Any) -> Cutting:
+    """What a joint job has cut."""
+    attributes = [attribute for attribute in job.attributes if attribute.in_qid]
+    if job.refine is not None:
+        return Cutting(attributes, job.requirements, starts=result["cut"])
+    starts = {
+        a.name: [a.taxonomy.labels[node] for node in a.start[1]]
+        for a in job.bounded
+        if a.taxonomy is not None
+    }
+    return Cutting(attributes, job.requirements, job.rule, job.class_name, job.tight, starts)
+
+
+def origins(
+    cutting: Cutting, tree: Sequence[Any], table: Mapping[str, Released]
+) -> dict[int, tuple[int, int] | None]:
+    """Of each of the first cuts of a tree the cut and the part that its group is of."""
+    domains = {a.name: _Domain(a, tree, cutting.starts.get(a.name, ())) for a in cutting.attributes}
+    found: dict[int, tuple[int, int] | None] = {}
+    for place, condition in enumerate(joined(cutting.requirements, list(domains))):
+        replayed = _Replay(cutting, domains, table, condition.names)
+        replayed.run([(n, cut) for n, cut in enumerate(tree) if cut["condition"] == place])
+        found |= replayed.origins
+    return found
 
 
 def replay(cutting: Cutting, tree: Sequence[Any], table: Mapping[str, Released]) -> None:
@@ -256,9 +278,9 @@ def replay(cutting: Cutting, tree: Sequence[Any], table: Mapping[str, Released])
             raise VerificationError(f"{where} has a part with fewer than k records")
     for place, condition in enumerate(conditions):
         mine = [(n, cut) for n, cut in enumerate(tree) if cut["condition"] == place]
-        _Replay(cutting, domains, table, condition.names).run(
-            sorted(mine, key=lambda one: (one[1]["level"], one[0]))
-        )
+        replayed = _Replay(cutting, domains, table, condition.names)
+        replayed.run(sorted(mine, key=lambda one: (one[1]["level"], one[0])))
+        replayed.check_end()
 
 
 @dataclass
@@ -307,10 +329,13 @@ class _Replay:
         self._cutting, self._domains, self._table, self._names = cutting, domains, table, names
         self._part_codes: dict[tuple[str, str, str], Array] = {}
         self._tries = 0
+        self._opened = self._first_groups()
+        self.origins: dict[int, tuple[int, int] | None] = {}
 
     def run(self, cuts: Sequence[tuple[int, Any]]) -> None:
         """Makes all cuts; of several groups that one fits, others are tried if the first goes wrong."""
-        opened = self._first_groups()
+        opened = self._opened
+        made: dict[tuple[int, ...], int] = {}  # the cut of the group in a place
         choices: list[tuple[int, _Groups, list[tuple[int, list[Array]]]]] = []
         at = 0
         while at < len(cuts):
@@ -329,9 +354,17 @@ class _Replay:
             if others:
                 choices.append((at, opened.copy(), others))
             self._check_score(cuts[at], parts)
+            number, place = cuts[at][0], opened.places[group]
+            above = made.get(place[:-1])
+            self.origins[number] = None if above is None else (above, place[-1])
+            made[place] = number
             opened.cut(group, parts)
             at += 1
-        for rows in opened.rows.values():
+        self._opened = opened
+
+    def check_end(self) -> None:
+        """The records of a group must show the same values."""
+        for rows in self._opened.rows.values():
             for name in self._names:
                 codes = self._table[name].codes[rows]
                 if (codes != codes[0]).any():
@@ -367,7 +400,10 @@ class _Replay:
         fitting = []
         for number in opened.by_size.get(sum(sizes), ()):
             rows = opened.rows[number]
-            parts = of_value[self._table[name].codes[rows]]
+            codes = self._table[name].codes[rows]
+            if of_value[codes[0]] < 0:  # most groups are elsewhere
+                continue
+            parts = of_value[codes]
             if (parts >= 0).all() and np.bincount(parts, minlength=len(sizes)).tolist() == sizes:
                 fitting.append((number, [rows[parts == part] for part in range(len(sizes))]))
         return fitting
@@ -426,11 +462,13 @@ def before_cuts(
 
 def _bits(sizes: Sequence[int], records: int) -> int:
     """What a cut tells, in bits a record, times 2^30."""
-
-    def weight(n: int) -> Decimal:
-        return n * Decimal(n).ln() / Decimal(2).ln()
-
     with localcontext() as context:
         context.prec = 60
-        told = (weight(sum(sizes)) - sum((weight(n) for n in sizes), Decimal(0))) / records
+        told = (_weight(sum(sizes)) - sum(map(_weight, sizes), Decimal(0))) / records
         return int((told * _SCALE).quantize(Decimal(1), ROUND_HALF_EVEN))
+
+
+@functools.lru_cache(1 << 16)
+def _weight(n: int) -> Decimal:
+    """n log2 n, to as many digits as the context of `_bits` has."""
+    return n * Decimal(n).ln() / Decimal(2).ln()

@@ -38,7 +38,7 @@ def report_release(job: IntegrateJob, result: Claim, folder: Path) -> list[Part]
     compared = [_methods(result)] if result.optional("methods") is not None else []
     courses = [] if job.method == MONDRIAN else [_course(job, result)]
     if job.cuts_groups:
-        courses.append(report_cuts(job, result))
+        courses.append(report_cuts(job, result, release.columns))
     return [*release_parts(release), measures, *compared, *courses]
 
 

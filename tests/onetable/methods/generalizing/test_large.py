@@ -141,3 +141,15 @@ def test_a_size_that_is_none(tmp_path, capsys):
     path = write_people(tmp_path)
     assert run(["anonymise", str(path), "--out", str(tmp_path / "o"), "--memory", "much"]) == 2
     assert "--memory must be a size such as 512MB" in capsys.readouterr().err
+
+
+def test_cuts_by_width_say_at_once_that_the_memory_does_not_hold_the_table(tmp_path, capsys):
+    path = write_people(tmp_path, people=rows() * 2000)
+    path.write_text(path.read_text() + "rule: width\n")
+    out = str(tmp_path / "out")
+    assert run(["anonymise", str(path), "--out", out, "--memory", "16MB"]) == 2
+    told = capsys.readouterr().err
+    assert "may take 0.016 GB; raise --memory" in told
+    assert "work on disk" in told
+    assert not (tmp_path / "out").exists()
+    assert run(["anonymise", str(path), "--out", out, "--memory", "4GB"]) == 0

@@ -9,7 +9,10 @@ import pytest
 from coterie.base.errors import CoterieError, VerificationError
 from coterie.coordinator.results.verify import verify
 from coterie.coordinator.simulate.simulation import simulate
+from coterie.jobs.data.release_file import read_release
+from coterie.jobs.kinds.integrate.cuts.verify_tree import cutting_of, origins
 from coterie.jobs.kinds.integrate.kind import INTEGRATE
+from coterie.jobs.kinds.integrate.verify_release import released_columns
 from coterie.jobs.kinds.job_file import load_job
 from coterie.jobs.results.report import write_report
 from coterie.onetable.methods.generalizing.run import anonymise_file
@@ -96,7 +99,9 @@ def run(path):
 
 
 @pytest.mark.parametrize("parties", ["ann bob", "ann bob cat"])
-@pytest.mark.parametrize("more", ["", "boxes: tight\n", "score: gain-ratio\nhide_scores: false\n"])
+@pytest.mark.parametrize(
+    "more", ["", "boxes: tight\n", "score: gain-ratio\nhide_scores: false\n", "recipients: all\n"]
+)
 def test_the_joint_release_is_the_file_that_one_table_gives(tmp_path, more, parties):
     path = folder_of(tmp_path / "job", more, parties=parties)
     result, out = run(path)
@@ -143,6 +148,27 @@ def test_a_condition_on_another_column_is_not_compared(tmp_path):
     (tmp_path / "out").mkdir()
     result = simulate(load_job(path), path.parent, tmp_path / "out", seed="1", compare=True)
     assert result["methods"] == []
+
+
+def test_the_drawn_tree_puts_each_group_below_the_one_that_it_is_a_part_of(tmp_path):
+    path = folder_of(tmp_path / "job")
+    result, out = run(path)
+    job = load_job(path)
+    table = read_release(out / "release.csv", released_columns(job), "the job")
+    tree = result["tree"]
+    above = origins(cutting_of(job, result), tree, table)
+    assert above[0] is None
+    for number, place in list(above.items())[1:]:
+        parent, part = place
+        assert sum(tree[number]["sizes"]) == tree[parent]["sizes"][part]
+        assert tree[number]["level"] > tree[parent]["level"]
+        if tree[number]["attribute"] == tree[parent]["attribute"] == "Age":
+            assert tree[number]["region"] == tree[parent]["parts"][part]
+    assert len(set(above.values())) == len(tree)
+    write_report(out)
+    page = (out / "report.html").read_text()
+    first = tree[0]
+    assert page.index(f"{first['attribute']}: {first['region']}") < page.index("· · · ")
 
 
 def test_several_entries_bounds_and_the_strategy_hold_when_checked(tmp_path):
