@@ -12,7 +12,7 @@ from coterie.base.errors import DataError, RefusedError, UsageError
 from coterie.jobs.data.filtered import left_out, told
 from coterie.jobs.data.missing import Dropped, WithoutGaps
 from coterie.jobs.data.sources import read_wanted
-from coterie.jobs.data.table_digest import column_digests
+from coterie.jobs.data.table_digest import column_digests, order_of
 from coterie.jobs.file.job import Job
 from coterie.jobs.kinds.registry import KINDS
 from coterie.party.books.charges import Charges, number, too_often
@@ -160,8 +160,10 @@ def check_data(config: PartyConfig, job: Job, note: Callable[..., None] | None =
         if note is not None and (counts := left_out(table)):
             log.info("digest %s: %s", job.digest[:12], told(counts))
             note("rows left out", digest=job.digest, **counts)
-        inputs = column_digests(table, commitment_key(config.state / FOLDER))
-        read = hashlib.sha256(b"".join(inputs.values())).digest()
+        order = order_of(table, known_by)
+        inputs = column_digests(table, commitment_key(config.state / FOLDER), order)
+        rows = b"" if order is None else order.to_numpy().tobytes()  # which answers are kept by
+        read = hashlib.sha256(b"".join(inputs.values()) + rows).digest()
         for column in more:  # what the policy reads besides is no part of the job
             del inputs[column]
         try:

@@ -85,7 +85,7 @@ ANSWERS = declare(
 )
 INPUTS = declare(
     "job: commitment to inputs",
-    what="For each column that a party brings to the job a digest of its values under a key that the party keeps: equal for equal values in equal order, in all of the party's jobs.",
+    what="For each column that a party brings to the job a digest of its values under a key that the party keeps: equal for equal values of the same people, in all of the party's jobs.",
     to="every party",
     why="A party cannot change its data between two attempts at a job, and a question that is asked again can be told from one about other data.",
 )

@@ -223,9 +223,12 @@ def test_what_a_party_commits_to_is_the_data_it_reads_under_its_own_key(houses):
     from coterie.party.config import load_party
     from coterie.party.preflight import check_data
 
-    def inputs(name):
+    def checked(name):
         job = parse_job(yaml.safe_dump(yaml.safe_load(houses.job())), {})
-        return check_data(load_party(houses.path(name)), job).inputs
+        return check_data(load_party(houses.path(name)), job)
+
+    def inputs(name):
+        return checked(name).inputs
 
     before = inputs("bank")
     assert list(before) == ["ID"]
@@ -234,3 +237,17 @@ def test_what_a_party_commits_to_is_the_data_it_reads_under_its_own_key(houses):
     assert inputs("lender") != before  # under another key
     houses.people("bank", [f"p{i}" for i in range(1, 20)])
     assert inputs("bank") != before
+
+
+def test_another_order_of_rows_is_no_change_but_answers_of_before_are_not_used_for_it(houses):
+    from coterie.party.config import load_party
+    from coterie.party.preflight import check_data
+
+    def checked(people):
+        houses.people("bank", people)
+        return check_data(load_party(houses.path("bank")), parse_job(houses.job(), {}))
+
+    people = [f"p{i}" for i in range(20)]
+    one, other, more = (checked(names) for names in (people, people[::-1], [*people, "p99"]))
+    assert one.inputs == other.inputs != more.inputs
+    assert one.digest != other.digest

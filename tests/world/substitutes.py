@@ -146,15 +146,18 @@ def _remember(undo: list[Callable[[], None]]) -> None:
     _set(config, "read_document", lambda text, file: _read(text, file, raw), undo)
     read = functools.lru_cache(maxsize=64)(CsvFile.read)
     _set(CsvFile, "read", lambda table, columns: read(table, tuple(columns)), undo)
-    digests: dict[tuple[int, bytes], tuple[Any, dict[str, bytes]]] = {}  # with the tables, so that
+    digests: dict[
+        tuple[int, bytes, bytes], tuple[Any, dict[str, bytes]]
+    ] = {}  # with the tables, so that
     # no other takes their ids
 
-    def digested(table: Any, key: bytes) -> dict[str, bytes]:
-        if (id(table), key) not in digests:
+    def digested(table: Any, key: bytes, order: Any = None) -> dict[str, bytes]:
+        known = id(table), key, b"" if order is None else order.to_numpy().tobytes()
+        if known not in digests:
             if len(digests) > _TABLES:
                 digests.clear()
-            digests[id(table), key] = table, column_digests(table, key)
-        return dict(digests[id(table), key][1])
+            digests[known] = table, column_digests(table, key, order)
+        return dict(digests[known][1])
 
     _set(preflight, "column_digests", digested, undo)
     _set(runs, "state_folder", lambda environment=None: _networks[-1].lists, undo)

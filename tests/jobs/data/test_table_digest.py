@@ -3,7 +3,7 @@
 import pyarrow as pa
 import pytest
 
-from coterie.jobs.data.table_digest import column_digests
+from coterie.jobs.data.table_digest import column_digests, order_of
 
 KEY = bytes(32)
 
@@ -48,3 +48,33 @@ def test_the_digest_of_a_column_depends_on_the_key_and_on_no_other_column():
     assert (
         len(set(table_digest(equal).values())) == 2
     )  # nor does it tell that two columns are equal
+
+
+PEOPLE = pa.table({"ID": ["b", "a", "c"], "First": ["x", "x", "y"], "Age": ["2", "1", None]})
+BY = [["ID"], ["First", "ID"]]
+
+
+def ordered_digest(table, by):
+    return column_digests(table, KEY, order_of(table, by))
+
+
+@pytest.mark.parametrize("by", BY)
+@pytest.mark.parametrize("rows", [[0, 1, 2], [1, 0, 2], [2, 0, 1]])
+def test_the_order_of_the_rows_changes_nothing(by, rows):
+    chunks = pa.concat_tables([PEOPLE.take(rows).slice(0, 1), PEOPLE.take(rows).slice(1)])
+    assert ordered_digest(chunks, by) == ordered_digest(PEOPLE, by)
+
+
+@pytest.mark.parametrize("by", BY)
+def test_two_people_who_have_changed_places_have_another_digest(by):
+    swapped = PEOPLE.set_column(2, "Age", [["1", "2", None]])
+    changed = ordered_digest(swapped, by)
+    assert {n for n, d in ordered_digest(PEOPLE, by).items() if d != changed[n]} == {"Age"}
+
+
+def test_a_table_in_order_is_not_sorted_again():
+    table = PEOPLE.take([1, 0, 2])
+    assert order_of(table, ["ID"]) is None
+    assert ordered_digest(table, ["ID"]) == column_digests(table, KEY)
+    assert order_of(PEOPLE, []) is None
+    assert order_of(table.set_column(0, "ID", [["a", None, "c"]]), ["ID"]) is not None
