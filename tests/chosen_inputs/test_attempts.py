@@ -219,6 +219,26 @@ def test_an_answer_with_noise_about_other_data_passes(tmp_path):
         make(at, inputs).people(np.arange(20))
 
 
+def test_ten_changed_people_do_not_hide_the_one_among_them_who_moved():
+    """Why no number of changed people makes two exact answers harmless."""
+    salaries = np.array([52_000, 171_783, *range(40_000, 40_028)])
+    first = np.repeat(np.arange(3), 10)
+    second = first.copy()
+    second[1], second[10:19] = 1, 2  # one from group 0, nine from group 1 to group 2
+    assert np.count_nonzero(first != second) == 10
+    before, after = (np.bincount(groups, salaries, 3) for groups in (first, second))
+    assert before[0] - after[0] == 171_783
+
+
+def test_sets_of_people_are_compared_as_a_whole(tmp_path):
+    """As the threat model says: ten more people pass, although a cell may have one of them."""
+    make = gates(History(tmp_path), COUNTS, Policy(repeat=Repeat(k=10)))
+    make(1).people(np.arange(20))
+    make(2).people(np.arange(30))
+    with pytest.raises(RefusedError):
+        make(3).people(np.arange(29))
+
+
 def test_what_a_party_commits_to_is_the_data_it_reads_under_its_own_key(houses):
     from coterie.party.config import load_party
     from coterie.party.preflight import check_data

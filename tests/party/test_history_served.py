@@ -36,7 +36,7 @@ def people_of(houses, without=()):
             csv.writer(file).writerows([("ID", column, f"{column}Age"), *rows])
 
 
-def permit(houses, **policy):
+def permit(houses, both=(), **policy):
     for name, column in (("lender", "Sex"), ("bank", "Job")):
         used = ["ID", column, f"{column}Age"]
         houses.write(
@@ -45,6 +45,7 @@ def permit(houses, **policy):
                 "kinds": ["count", "aggregate", "tree", "integrate", "intersect"],
                 "columns": {"use": used, "release": used[1:], "raw": used[1:], "class": ["Job"]},
                 "smallest_k": 2,
+                **dict(both),
                 **(policy if name == "lender" else {}),
             },
         )
@@ -226,3 +227,62 @@ def test_a_window_has_room_for_so_many_jobs_and_checks(houses):
     assert decisions["lender"].state == pb.REFUSED
     [*_, judged] = audit(houses, "judged by earlier jobs")
     assert "checked 4 times for 'analyst'" in str(judged)
+
+
+# Every month the same job, as the steward's tutorial says.
+
+
+def next_month(houses, moved=(), new=()):
+    """The bank's table of the next month: in another order, some with another job, some new."""
+    path = houses.folder / "bank.csv"
+    head, *rows = list(csv.reader(path.open()))
+    rows = [[i, "ab"[job == "a"] if i in moved else job, age] for i, job, age in rows]
+    rows += [[i, "a", "50"] for i in new]
+    with path.open("w", newline="") as file:
+        csv.writer(file).writerows([head, *rows[::-1]])
+    restart(houses)
+
+
+def test_every_month_the_same_job_with_noise_passes_until_the_budget_is_spent(houses):
+    people_of(houses)
+    permit(houses, {"budget": {"epsilon": 1.5, "days": 365}}, repeat=REPEAT)
+    houses.serve_all()
+    job = counts(
+        houses, kind="aggregate", tables=None, by=["Job"], minimum=2, noise={"epsilon": 0.5},
+        attributes={
+            "Job": {"party": "bank", "values": ["a", "b"]},
+            "SexAge": {"party": "lender", "range": [0, 99]},
+        },
+        measures=[{"count": True}, {"sum": "SexAge"}],
+    )  # fmt: skip
+    for month in range(3):
+        next_month(houses, moved=[f"p{month}"], new=[f"n{month}"])
+        ends = run(houses, job)[1]
+        assert [end.state for end in ends.values()] == [pb.FINISHED] * 2, ends
+    assert not audit(houses, "judged by earlier jobs")
+    decisions = houses.coordinator().propose(job)[1]
+    assert "policy.budget.epsilon" in decisions["lender"].reason
+
+
+def test_every_month_the_same_exact_job_is_asked_about_when_the_partner_s_data_has_changed(houses):
+    people_of(houses)
+    permit(houses, repeat={**REPEAT, "on": "ask"})
+    houses.serve_all()
+    assert run(houses, counts(houses))[1]["lender"].state == pb.FINISHED
+    next_month(houses)  # in another order alone
+    assert run(houses, counts(houses))[1]["lender"].state == pb.FINISHED
+    assert not audit(houses, "judged by earlier jobs")
+    config = houses.path("lender")
+
+    def answer():
+        wait_for(lambda: "waits until" in coterie("party", "jobs", "--config", config).out, "asked")
+        shown = coterie("party", "show", "common", "--config", config).out
+        assert "'bank (Job)' had other data in 'common'" in shown
+        assert coterie("party", "approve", "common", "--repeat", "--config", config).code == 0
+
+    next_month(houses, moved=["p7"])
+    thread = threading.Thread(target=answer)
+    thread.start()
+    ends = run(houses, counts(houses))[1]
+    thread.join()
+    assert ends["lender"].state == pb.FINISHED
