@@ -78,6 +78,8 @@ HARMLESS = {
 }  # fmt: skip
 # Texts by another name: where they come from has been read.
 COMPOSED = {
+    ("jobs/data/require.py", "extra"),  # of this package
+    ("jobs/data/require.py", "reason"),  # why Python cannot import it
     ("anonymity/models/closeness.py", "error.where"),  # order, costs or taxonomy
     # Of a file of costs, which comes with the job.
     ("anonymity/models/distances/given_costs.py", "MOST_BYTES >> 20"),
