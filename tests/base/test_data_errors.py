@@ -79,6 +79,8 @@ HARMLESS = {
 # Texts by another name: where they come from has been read.
 COMPOSED = {
     ("jobs/data/require.py", "extra"),  # of this package
+    ("jobs/data/workbooks.py", "names[0]"),  # of a sheet
+    ("jobs/matching/common_records.py", "NO_COMMON"),
     ("jobs/data/require.py", "reason"),  # why Python cannot import it
     ("anonymity/models/closeness.py", "error.where"),  # order, costs or taxonomy
     # Of a file of costs, which comes with the job.
