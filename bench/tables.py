@@ -59,6 +59,9 @@ TABLES: dict[tuple[str, str], tuple[Writer, set[str]]] = {
     ("questions", "rules"): (of_questions.rules, {"rules"}),
     ("questions", "targets"): (targets, {"targets"}),
     ("questions", "witness"): (of_questions.witness, {"witness"}),
+    ("transfers", "code"): (of_protocols.transfers_code, {"code"}),
+    ("transfers", "jobs"): (of_protocols.transfers_jobs, {"jobs"}),
+    ("transfers", "speed"): (of_protocols.transfers_speed, {"speed"}),
     ("scalar_products", "ways"): (of_protocols.scalar_products_ways, {"transfer"}),
 }
 

@@ -186,3 +186,39 @@ def conditions_models(result: dict[str, Any]) -> str:
     head = ["model", "proposals", "seconds a proposal", "the largest", "the first, with set-up"]
     entries = result["models"]
     return table(head, [[e["model"], *(shown(e.get(k)) for k in keys[1:])] for e in entries])
+
+
+def transfers_code(result: dict[str, Any]) -> str:
+    keys = ("n", "k", "t", "hybrid_bits", "sub_code_bits")
+    rows = [[row["set"], *(shown(row[key]) for key in keys)] for row in result["code"]]
+    return table(["set", "outputs", "secret", "errors", "hybrid", "sub-code"], rows)
+
+
+def transfers_speed(result: dict[str, Any]) -> str:
+    keys = [f"{way}_{what}" for what in ("nanoseconds", "bytes") for way in ("checked", "silent")]
+    rows = [
+        [shown(row["transfers"]), *(shown(row[key]) for key in keys), _break_even(row)]
+        for row in result["speed"]
+    ]
+    head = ["transfers of a session", "checked: ns a side", "silent: ns a side",
+            "checked: bytes each", "silent: bytes each", "silent ones win below, Mbit/s"]  # fmt: skip
+    return table(head, rows)
+
+
+def _break_even(row: dict[str, Any]) -> str:
+    """The rate at which the bytes that are saved take as long as the work that is added."""
+    found = {key: one["median"] if isinstance(one, dict) else one for key, one in row.items()}
+    saved = found["checked_bytes"] - found["silent_bytes"]
+    added = found["silent_nanoseconds"] - found["checked_nanoseconds"]
+    return shown(8000 * saved / added) if saved > 0 < added else ""
+
+
+def transfers_jobs(result: dict[str, Any]) -> str:
+    ways = ("before", "checked", "silent")
+    rows = [
+        [row["job"], *(f"{row[f'{way}_bytes'] / 1e6:,.2f}" for way in ways)]
+        for row in result["jobs"]
+    ]
+    head = [f"{shown(result['people'])} people, MB", "unchecked transfers (IKNP)", "checked ones",
+            "checked and silent ones"]  # fmt: skip
+    return table(head, rows)

@@ -1,7 +1,7 @@
 """Many oblivious transfers between two parties, extended from 128 base transfers per session.
 
-The rows are those of `small_field`: random choices r, and blocks t = q ^ r delta under one secret
-`delta` of the session. The receiver sends choice ^ r for every transfer (Beaver, "Precomputing
+The rows are those of `small_field`, or of `silent` in a session of many: random choices r, and blocks
+t = q ^ r delta under one secret `delta` of the session. The receiver sends choice ^ r for every transfer (Beaver, "Precomputing
 Oblivious Transfer", CRYPTO 1995), and the sender adds delta to its row where that is 1; messages are
 then sealed as in Asharov, Lindell, Schneider and Zohner (CCS 2013), section 5. A `Sender` and a
 `Receiver` are made once for an ordered pair of parties. Then both sides call the same kinds of
@@ -19,17 +19,18 @@ the receiver nothing about the message that it did not choose.
 
 Adversary: malicious, for delta and the choices. A receiver that deviates is named before anything
 is sealed with its rows, but for a guess of bits of delta, which passes with probability 2^-d for d
-bits; a sender has nothing to deviate in but its points and its messages. What a sender puts into a
+bits; a sender has nothing to deviate in but its points, the blocks of `silent` and its messages. What a sender puts into a
 message is its own choice: a protocol above that asks for a certain message (a correction of a
-product, say) does not learn here whether it is the right one. Assumptions: those of `small_field`, and
+product, say) does not learn here whether it is the right one. Assumptions: those of `small_field` and `silent`, and
 the correlation robustness of the hash in `protocols.primitives.aes` (TMMO, random permutation model),
 against receivers that choose their rows, too. All hashes of one session have different tweaks.
 
 Messages for n transfers: the receiver sends 4 n bytes and 2,064 for each 65,408 of them, or some rows
 fewer or more, since batches come by 1,024 rows and some ahead; the sender answers `send` with 2 n
 messages and `multiply_bits` with n bits; nothing otherwise. Half a round, or one with the answer. A
-session starts with 8 kB of base transfers and 4 kB of trees, in one round and a half. Cost: at either
-side 4 blocks of AES and a product in GF(2^128) for each transfer, and one hash at the receiver, two at
+session starts with 8 kB of base transfers and 4 kB of trees, in one round and a half. From
+`silent.FEWEST` transfers on, n more send n / 8 bytes of choices and what `silent` says, and both sides
+must call at the same time, or have called `reserve`. Cost of the first ones: at either side 4 blocks of AES and a product in GF(2^128) for each transfer, and one hash at the receiver, two at
 the sender.
 
 Bits are uint8 zeros and ones, one to an item; "packed" means eight to a byte, lowest first.

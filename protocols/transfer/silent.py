@@ -22,14 +22,13 @@ above. The seed of the code is the hash of the holder's first blocks and of 16 b
 after these, so that a holder cannot look for a weak code. A chooser might; r is its own, and the code hides
 nothing from it.
 
-What the assumption rests on, and our judgement. LPN with regular noise has been attacked since 2009; the
-code with ten places a row is used by several libraries, and nobody has proved anything for it. We computed
-two attacks (`bench/lpn_estimates.py`, docs/transfers.md): about 2^179 and 2^151 operations for `LATER`. The
+What the assumption rests on, and our judgement. Several libraries use regular noise and ten places a row,
+and nobody has proved anything for it. We computed two attacks (`bench/_lpn_estimates.py`, docs/transfers.md): about 2^179 and 2^151 operations for `LATER`. The
 second is our own observation, unpublished and unreviewed: rows have only ten places, so that some
 s = k (k/n)^(1/9) columns contain s rows wholly, and only those must be guessed free of noise. We hold it for
 right, because the count of such rows is a plain expectation and toy codes had them with full rank, and for
 a lower bound of nothing: whoever finds denser small parts, or combines it with the other attack, does
-better. With k = 64 2^depth, as others use, it leaves 106 to 108 bits; k = 96 2^depth costs a tenth of the
+better. With k = 64 2^depth, as others use, it leaves 106 to 108 bits; k = 96 2^depth costs 4 % of the
 outputs and was chosen for it. A party that will not rest on LPN forbids silent transfers in its policy
 (`silent: false`): then the jobs it takes part in use `small_field` alone.
 

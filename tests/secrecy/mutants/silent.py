@@ -89,4 +89,11 @@ MUTANTS = [
         "",
         view("silently_transferred_messages", "alice"),
     ),
+    mutant(
+        "what a policy says of silent transfers",
+        "party/worker.py",
+        "                silent=of_table.policy.silent,\n",
+        "",
+        "tests/party/test_silent_served.py::test_one_party_that_forbids_silent_transfers_forbids_them_to_all[True]",
+    ),
 ]
