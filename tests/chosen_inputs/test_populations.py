@@ -8,7 +8,7 @@ import pytest
 
 from coterie.anonymity.risk.quasi_identifiers import values_in_population
 from coterie.coordinator.simulate.simulation import simulate
-from coterie.jobs.kinds.identify.kind import _values_told
+from coterie.jobs.kinds.identify.kind import _share_told, _values_told
 from coterie.jobs.kinds.job_file import load_job
 
 RECORDS, COMMON, ALPHA = 300, 5, 0.2
@@ -33,32 +33,35 @@ def told(folder, distinct, population, attribute=""):
     return simulate(load_job(path), folder, folder / "out", seed="1")["distinct"]["Zip"]
 
 
-def answer(records, distinct, population):
+def answer(records, distinct, once, population):
     job = SimpleNamespace(population=population, alpha=ALPHA)
-    columns = {"Zip": SimpleNamespace(distinct=distinct)}
+    columns = {"Zip": SimpleNamespace(distinct=distinct, once=once)}
     return _values_told(job, SimpleNamespace(columns=columns, records=records), "Zip")
 
 
-def possible(answers: Iterable[tuple[int, int]]) -> set[int]:
-    """All numbers of records up to 1,000 by which a table gives these answers."""
+def possible(answers: Iterable[tuple[int, int]]) -> tuple[set[int], set[int]]:
+    """All numbers of records up to 1,000, and of values that occur once, of a table with these answers."""
     answers = list(answers)
-    return {
-        records
-        for records in range(1, 1001)
-        for distinct in range(1, records + 1)
-        if all(answer(records, distinct, people) == told for people, told in answers)
+    distinct = answers[0][1]  # of a population that is smaller than the table
+    tables = {
+        (records, once)
+        for once in range(distinct + 1)
+        for records in range(2 * distinct - once, 1001)
+        if all(answer(records, distinct, once, people) == told for people, told in answers)
     }
+    return {records for records, _ in tables}, {once for _, once in tables}
 
 
 def test_no_series_of_populations_tells_how_many_records_a_column_of_many_values_has(tmp_path):
-    """The padding hides the number; of a column with 200 values it is known to an eighth of a share."""
+    """The padding hides the number; of 200 values 100 occur once, which is a third of the records."""
     answers = [(population, told(tmp_path, 200, population)) for population in POPULATIONS]
     for people, number in answers:
-        assert number == answer(RECORDS, 200, people)
-    every = [
-        (people, answer(RECORDS, 200, people)) for people in (*range(5, 1000, 7), 10**6, 10**12)
-    ]
-    assert possible([*answers, *every]) == set(range(291, 320))
+        assert number == answer(RECORDS, 200, 100, people)
+    series = (*range(5, 1000, 35), 10**6, 10**12)
+    every = [(people, answer(RECORDS, 200, 100, people)) for people in series]
+    records, once = possible([*answers, *every])
+    assert records == set(range(291, 800))
+    assert len(once) > 100
 
 
 def test_an_estimate_is_no_lower_than_that_of_the_exact_numbers():
@@ -67,16 +70,34 @@ def test_an_estimate_is_no_lower_than_that_of_the_exact_numbers():
         records = int(rng.integers(2, 400))
         distinct = int(rng.integers(1, records + 1))
         population = int(rng.integers(records, 10**6))
-        once = max(0, 2 * distinct - records)
+        once = int(rng.integers(max(0, 2 * distinct - records), distinct + 1))
         exact = values_in_population(distinct, once, records, population, ALPHA)
-        assert exact <= answer(records, distinct, population) <= distinct + population
+        told = answer(records, distinct, once, population)
+        assert told <= distinct + 3 * population
+        assert told >= exact or once < 8
 
 
 @pytest.mark.parametrize("distinct", [2, RECORDS // 2])
-def test_a_column_of_few_values_tells_only_that_there_are_twice_as_many_records(tmp_path, distinct):
+def test_a_column_of_values_that_repeat_tells_only_that_there_are_twice_as_many_records(
+    tmp_path, distinct
+):
     answers = [(population, told(tmp_path, distinct, population)) for population in POPULATIONS]
     assert {answer for _, answer in answers} == {distinct}
-    assert possible(answers) == set(range(2 * distinct, 1001))
+    records, once = possible(answers)
+    assert {*range(2 * distinct, 1001)} <= records
+    assert {*range(min(distinct, 7) + 1)} <= once
+
+
+@pytest.mark.parametrize(
+    ("once", "share"),
+    [
+        (0, 0), (15, 0), (16, 1 / 32), (31, 1 / 32), (32, 1 / 16), (62, 1 / 16), (63, 1 / 8),
+        (130, 2 / 8), (876, 1), (1000, 1),
+    ],
+)  # fmt: skip
+def test_the_share_that_is_told_is_coarse(once, share):
+    assert _share_told(once, 1000) == share
+    assert _share_told(min(once, 7), 20) == 0
 
 
 def test_declared_values_tell_nothing_of_the_table(tmp_path):

@@ -29,7 +29,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from coterie.anonymity.risk.quasi_identifiers import Finding, possible, values_in_population
+from coterie.anonymity.risk.quasi_identifiers import Finding, least_cells, possible
 from coterie.base.arrays import Codes
 from coterie.base.errors import DataError
 from coterie.base.text import numbered
@@ -79,12 +79,15 @@ MOST_PEOPLE = 1 << 50
 _FEWEST_PAIRS = 8 * LEAST_STEP  # below which an estimate in steps says nothing
 _SHOWN = 200  # sets in a report
 _DRAWN = 12  # of them as bars
+_FEW = 8  # records with a value of their own
+_SHARES = (1 / 32, 1 / 16, *(eighths / 8 for eighths in range(1, 9)))
+_NEARLY_ALL = 0.8  # a larger share of such records: the column identifies by itself
 MOST_EXACT = 8  # sets whose unique people are counted
 _KEYS = ("pairs", "round", "servers", "uniques")  # keys that need matched records
 
 DISTINCT = declare(
     "identify: distinct values",
-    what="How many different values each column of the job has in its owner's whole table, common records or not, unless the job declares its values; no value. If the column has more values than half the table has records, an estimate for the population, from the number of values and that share in eighths; jobs with two populations then tell these two.",
+    what="How many different values each column of the job has in its owner's whole table, common records or not, unless the job declares its values; no value. If values of the column occur once, an estimate for the population, from the number of values and the share of records with such a value, rounded up to eighths (a small one to 1/16 or 1/32, one below 1/64 to none); jobs with two populations tell these two.",
     to="every party",
     why="Which sets of columns may single people out follows from these numbers.",
 )
@@ -404,18 +407,29 @@ def _distinct_values(job: IdentifyJob, prepared: OpenColumns, channel: Channel) 
 
 
 def _values_told(job: IdentifyJob, prepared: OpenColumns, name: str) -> int:
-    """How many values a column may have in the population, from two numbers of its owner's table.
+    """How many values a column may have in the population, from two facts about its owner's table.
 
-    Of `d` values among `n` records at least 2d - n occur once. How many do is not used: that would tell
-    how many people are unique by the column, which needs groups of one. The share that occurs once is
-    rounded up to eighths, and all else follows from it and d, so that no series of populations tells n.
+    The share of the records whose value occurs once is, on average, no less than that of the people whose
+    value does not occur in the table (Good). Each of them may be the only one with a value: as many values
+    are added as let the bound on unique people reach that share, which is e times as many. The answer
+    follows from the number of values and this share, so that no series of populations tells the number of
+    records; the share is rounded up (`_share_told`), because exactly how many values occur once is how
+    many people are unique by the column, which needs groups of one.
     """
-    distinct, records = prepared.columns[name].distinct, prepared.records
-    eighths = -(-8 * max(0, 2 * distinct - records) // records) if records else 0
-    fewest = -(-16 * distinct // (8 + eighths))  # of records, by what is told
-    people = max(job.population or 0, fewest)
-    once = -(-eighths * fewest // 8)
-    return min(values_in_population(distinct, once, fewest, people, job.alpha), MOST_VALUES)
+    column = prepared.columns[name]
+    people = max(job.population or prepared.records, column.distinct)
+    share = _share_told(column.once, prepared.records)
+    told = column.distinct + math.ceil(math.e * share * (people - column.distinct))
+    if share > _NEARLY_ALL:  # telephone numbers are no independent draws
+        told = max(told, least_cells(job.alpha, people))
+    return min(told, MOST_VALUES)
+
+
+def _share_told(once: int, records: int) -> float:
+    """The next of 1/32, 1/16 and the eighths above a share; of few records, or of less than 1/64, 0."""
+    if once < max(_FEW, records / 64):
+        return 0.0
+    return next(share for share in _SHARES if once <= share * records)
 
 
 def _as_result(

@@ -33,6 +33,11 @@ class OpenColumn:
     def distinct(self) -> int:
         return len(self.values)
 
+    @property
+    def once(self) -> int:
+        """How many values occur once."""
+        return int((np.bincount(self.codes) == 1).sum())
+
 
 @dataclass(frozen=True)
 class OpenColumns:

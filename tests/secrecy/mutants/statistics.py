@@ -81,8 +81,8 @@ MUTANTS = [
     mutant(
         "how often the values of a column occur once (weakened: to the record)",
         "jobs/kinds/identify/kind.py",
-        "    fewest = -(-16 * distinct // (8 + eighths))  # of records, by what is told\n",
-        "    fewest = max(records, 1)\n",
+        "    share = _share_told(column.once, prepared.records)\n",
+        "    share = column.once / max(prepared.records, 1)\n",
         "tests/chosen_inputs/test_populations.py::"
         "test_no_series_of_populations_tells_how_many_records_a_column_of_many_values_has",
     ),
