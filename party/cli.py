@@ -38,6 +38,7 @@ _COMMANDS = {
     "remove-model": (f"{_STATE}:remove_model", "Remove this party's part of a kept model."),
     "ledger": (f"{_STATE}:ledger", "Show what this party and its partners contributed."),
     "audit": (f"{_STATE}:audit", "Check this party's audit log."),
+    "seal": (f"{_STATE}:seal", "Seal the books anew, with the key of the party file."),
     "prune": (f"{_STATE}:prune", "Remove what is older than the retention permits."),
     "backup": (f"{_STATE}:backup", "Copy the state folder into a tar file."),
     "restore": (f"{_STATE}:restore_state", "Make the state folder from a backup."),

@@ -30,6 +30,7 @@ from coterie.party.settings import (
     Notify,
     Retention,
     duration,
+    read_books_key,
     read_notify,
     read_repeat,
     read_retention,
@@ -68,6 +69,7 @@ class PartyConfig:
     policy: Policy
     compute: str = "local"
     audit_head: Path | None = None
+    books_key: bytes = field(default=b"", repr=False)  # under which the books are sealed
     limits: Limits = field(default_factory=Limits)
     reflection: bool = False
     pins: Mapping[str, Pin] = field(default_factory=dict)  # coordinators' certificates
@@ -153,6 +155,7 @@ def load_party(path: Path) -> PartyConfig:
     proposers = policy.coordinators.union(*(one.coordinators for _, one, _ in tables.values()))
     taken = {name, *peers, *proposers}
     operators = section.read("operators", lambda node: _operators(node, pins, taken), no_pins)
+    state = folder / section.required("state").text()
     own = identity.files
     listed = (own.revoked,) if own.revoked else ()
     named = (own.certificate, own.authority, *listed, *pins.files)
@@ -163,12 +166,13 @@ def load_party(path: Path) -> PartyConfig:
         identity=identity,
         peers=peers,
         source=source,
-        state=folder / section.required("state").text(),
+        state=state,
         memory=section.read("memory", read_size, half_of_the_memory()),
         heartbeat=section.read("heartbeat", _heartbeat, Heartbeat()),
         policy=policy,
         compute=section.read("compute", read_compute, "local"),
         audit_head=section.read("audit_head", lambda node: folder / node.text(), None),
+        books_key=section.read("books_key", lambda node: read_books_key(node, folder, state), b""),
         limits=section.read("limits", read_limits, Limits()),
         reflection=section.read("reflection", Node.boolean, False),
         pins=pinned,

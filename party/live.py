@@ -22,7 +22,7 @@ from coterie.party.config import PartyConfig, load_party
 
 EVERY = 2.0  # seconds between two checks
 # The keys that only a restart changes: the server's address, and the files it has open.
-_FIXED = ("name", "listen", "state", "audit_head", "reflection", "relays")
+_FIXED = ("name", "listen", "state", "audit_head", "books_key", "reflection", "relays")
 _KEYS = {
     "identity": "tls",
     "peers": "peers",

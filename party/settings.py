@@ -1,13 +1,15 @@
-"""The keys `retention` and `notify` of a party file, and `repeat` of a policy: docs/party.md has each."""
+"""The keys `retention`, `notify` and `books_key` of a party file, and `repeat` of a policy: docs/party.md has each."""
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass, fields
+from pathlib import Path
 
 from coterie.jobs.file.document import Node
 
 EVENTS = ("waiting", "accepted", "running", "finished", "failed", "cancelled", "refused")
+_KEY_BYTES = 32  # of the key of the books, at least
 _UNITS = {"m": 60.0, "h": 3600.0, "d": 86400.0}
 
 
@@ -104,3 +106,24 @@ def read_notify(node: Node) -> Notify:
         webhook.text() if webhook is not None else "",
         frozenset(on.texts()) if on is not None else Notify.on,
     )
+
+
+def read_books_key(node: Node, folder: Path, state: Path) -> bytes:
+    """The key of the books, which helps against nobody who finds it beside them."""
+    path = folder / node.text()
+    if path.resolve().is_relative_to(state.resolve()):
+        raise node.error(
+            "must not be in the state folder: whoever writes there must not have the key"
+        )
+    try:
+        key, mode = path.read_bytes(), path.stat().st_mode
+    except OSError as error:
+        raise node.error(f"{path}: {error.strerror}") from None
+    if mode & 0o077:
+        raise node.error(f"{path}: others can read it; run: chmod 600 {path}")
+    if len(key) < _KEY_BYTES:
+        raise node.error(
+            f"{path}: has {len(key)} bytes, and needs {_KEY_BYTES} random ones; "
+            f"make it by: head -c {_KEY_BYTES} /dev/urandom > {path}"
+        )
+    return key

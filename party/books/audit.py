@@ -33,6 +33,7 @@ from coterie.party.books.heads import (
     HISTORY,
     LOST_BOOK,
     PRUNING,
+    SEALED,
     as_fact,
     expected_of,
     is_about_books,
@@ -47,7 +48,7 @@ NO_HEAD = "head file was missing or empty"
 MENDED = "torn line cut off"
 CONTINUED = "log continued"
 _BOOKS = ("history", "journal", "ledger")
-_WITH_BOOKS = ("ended", "remembered", "server started", "server stopped")
+_WITH_BOOKS = ("ended", "remembered", "server started", "server stopped", SEALED)
 _ABOUT_BOOKS = (b'"books":', b'"event":"state ', b'"event":"history ', b'"event":"book')
 HEAD = re.compile(r"[0-9a-f]{64}")
 _MOST_ENTRIES = 1 << 63  # which no log has: the name of a file and the head file have their number

@@ -25,7 +25,7 @@ from coterie.party.books.audit import (
     older_files,
     read_head,
 )
-from coterie.party.books.heads import LOST_BOOK, expected_of, is_about_books, lost_books
+from coterie.party.books.heads import LOST_BOOK, SEALED, expected_of, is_about_books, lost_books
 from coterie.party.store.database import database
 
 
@@ -43,6 +43,7 @@ class Verified:
     unknown: int = 0  # heads stored elsewhere that may belong to removed lines
     books: bool = False  # whether there are books, which are as the log says
     sealed: bool = False  # whether they are sealed with a key
+    resealed: int = 0  # how often the books were sealed anew by the operator's word
     headless: int = 0  # starts at which the head file was missing or empty
 
     @property
@@ -69,7 +70,7 @@ def _verified(path: Path, head_file: Path | None, wanted: set[str]) -> tuple[Ver
     """What is in the log, and the books that do not have the heads in it."""
     if not path.exists():
         raise EnvironmentFaultError(f"{path}: No such file or directory")
-    mended = headless = 0
+    mended = headless = resealed = 0
     files = [*older_files(path), path]
     begins = head_before(next((line.entry for line in read_lines(files[0])), None))
     previous, entries = begins.chain, begins.entries
@@ -93,6 +94,7 @@ def _verified(path: Path, head_file: Path | None, wanted: set[str]) -> tuple[Ver
         entries += 1
         mended += entry.get("event") == MENDED
         headless += entry.get("event") == NO_HEAD
+        resealed += entry.get("event") == SEALED
         if entry.get("event") == LOST:
             raise VerificationError(
                 f"{path}:{line.number}: the server found here that lines before were cut off or "
@@ -136,6 +138,7 @@ def _verified(path: Path, head_file: Path | None, wanted: set[str]) -> tuple[Ver
         len(missing),
         seal.serial > 0,
         seal.keyed,
+        resealed,
         headless,
     )
     return verified, lost_books(path.parent, expected_of(about))

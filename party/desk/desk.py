@@ -27,6 +27,7 @@ from coterie.party.desk import sections
 from coterie.party.desk.connection import SECONDS, Operator
 from coterie.party.history.releases import History
 from coterie.party.steward.explain import date
+from coterie.party.store.database import use_key
 from coterie.protos import jobs_pb2 as pb
 from coterie.transport.loopback_site import Form, LoopbackSite
 
@@ -148,6 +149,7 @@ class Desk:
         if time.monotonic() - self._verified > _VERIFY_SECONDS:
             self._verified = time.monotonic()
             try:
+                use_key(config.state, config.books_key)
                 found = verify(path, config.audit_head)
                 self._verdict = (f"{found.counted}, unbroken", True)
             except CoterieError as error:

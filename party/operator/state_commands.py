@@ -1,6 +1,6 @@
 """`coterie party …`: the commands about what a server keeps in its state folder.
 
-All but `forget-history` work whether the server serves or not: they read the folder themselves. Only
+All but `forget-history` and `seal` work whether the server serves or not: they read the folder themselves. Only
 `prune` and `remove-model`, which remove files, leave that to a server that answers.
 """
 
@@ -26,8 +26,10 @@ from coterie.party.operator.forget_history import forget_history
 from coterie.party.operator.options import CONFIG, IDENTITY, JSON, PERSON, print_result
 from coterie.party.steward.backup import back_up, restore
 from coterie.party.steward.budgets import budget_facts, budget_lines
+from coterie.party.steward.opened_audit import seal_books
 from coterie.party.steward.remove_model import remove_model_unserved
 from coterie.party.steward.retention import prune_unserved, told, would_prune_unserved
+from coterie.party.store.database import use_key
 from coterie.protos import jobs_pb2 as pb
 
 _PRUNING = 600.0  # seconds that a server may take
@@ -182,6 +184,24 @@ def restore_state(file: Path, config: Path, as_json: bool) -> int:
     return 0
 
 
+@click.command("seal")
+@CONFIG
+@PERSON
+@JSON
+def seal(config: Path, person: str, as_json: bool) -> int:
+    """Seal the books anew with `books_key` of the party file; the audit log notes it.
+
+    Use it when `books_key` is new, or another one than before. The log also says whether the books were
+    as they had been sealed. Stop the server first.
+    """
+    loaded = load_party(config)
+    found = seal_books(loaded, person)
+    how = "as they were sealed before" if found["verified"] else "NOT verified before"
+    with_key = "with the key" if found["keyed"] else "without a key"
+    print_result(as_json, found, f"{loaded.state}: sealed {with_key}; {how}")
+    return 0
+
+
 @click.command()
 @CONFIG
 @click.option(
@@ -202,6 +222,7 @@ def audit(config: Path, sources: tuple[Path, ...], as_json: bool) -> int:
     loaded = load_party(config)
     path = loaded.state / "audit.log"
     anchors = [head for source in sources for head in heads_of(loaded.name, source)]
+    use_key(loaded.state, loaded.books_key)
     found = verify(path, loaded.audit_head, anchors)
     text = f"{path}: {found.counted}, unbroken"
     if found.begins:
@@ -214,6 +235,11 @@ def audit(config: Path, sources: tuple[Path, ...], as_json: bool) -> int:
         text += "; the journal, the ledger and the history are as it says"
     if found.sealed:
         text += ", sealed with the key of the party file"
+    if found.resealed:
+        text += (
+            f"; WARNING: the books were sealed anew {found.resealed} times: what somebody changed before "
+            "is sealed, too, where the lines 'books sealed anew' have 'verified: false'"
+        )
     if found.mended or found.torn:
         text += f"; {found.mended + found.torn} lines were torn by crashes"
     if found.headless:
@@ -257,6 +283,7 @@ def forgive(partner: str, config: Path, job: str | None, as_json: bool) -> int:
     book = Ledger(loaded.state, loaded.name)
     if partner not in book.balances():
         raise UsageError(f"{book.path}: no job with '{partner}' yet")
+    use_key(loaded.state, loaded.books_key)
     forgiven = book.forgive(partner, job) / SCALE
     print_result(
         as_json,

@@ -31,7 +31,7 @@ from coterie.party.receptions import DISPUTED, RECEIVED
 from coterie.party.records import Book
 from coterie.party.settings import Retention
 from coterie.party.steward.opened_audit import AUDIT, opened_audit
-from coterie.party.store.database import FILE
+from coterie.party.store.database import FILE, use_key
 
 _SHARE = 10  # an audit log is continued in a new file when it covers this share of its retention
 _LEFT_OVER = 86400.0  # seconds after which the remains of a crash are removed
@@ -139,6 +139,7 @@ def would_prune_unserved(config: PartyConfig) -> dict[str, Any]:
             shutil.copy(path, copy)
         for folder in ("jobs", FOLDER, MODELS):
             (copy / folder).symlink_to(config.state.absolute() / folder)
+        use_key(copy, config.books_key)
         book = Book(copy)
         try:
             return would_prune(book, copy / AUDIT, copy, config.retention, time.time())

@@ -11,6 +11,9 @@ JUDGED = "tests/party/history/test_judgement.py"
 DESCRIBED = "tests/party/history/test_descriptions.py"
 BISECTED = f"{CHOSEN}/test_bisecting_answers.py"
 
+_FORGED = "tests/chosen_inputs/test_forged_books.py::"
+_SEAL = "tests/party/store/test_seal.py::"
+_HEADS = "tests/party/books/test_heads.py::"
 _ATTEMPTS = "tests/chosen_inputs/test_attempts.py::"
 _REPLAYS = "tests/chosen_inputs/test_replays.py::"
 _TELLING = "tests/protocols/integration/test_telling.py::"
@@ -368,5 +371,57 @@ MUTANTS = [
         'policy.scores == "shown",',
         "True,",
         "tests/party/test_policy.py::test_scores_of_what_is_not_carried_out_need_a_permission",
+    ),
+    mutant(
+        "the key of the books",
+        "party/store/seal.py",
+        "key=self._key, digest_size=32",
+        "digest_size=32",
+        f"{_FORGED}test_a_skilled_forger_without_the_key_is_noticed",
+        f"{_SEAL}test_each_digest_depends_on_every_byte_of_the_key",
+    ),
+    mutant(
+        "a seal that only its key opens",
+        "party/store/seal.py",
+        "if not hmac.compare_digest(self.mac(text), mac):",
+        "if not mac:",
+        f"{_FORGED}test_a_seal_cannot_be_made_by_a_party_file_without_the_key",
+        f"{_SEAL}test_a_seal_is_opened_with_its_key_alone",
+    ),
+    mutant(
+        "rows that do not fit the seal",
+        "party/store/database.py",
+        "            return Checked(seal, wrong, links)",
+        "            return Checked(seal, [], links)",
+        f"{_FORGED}test_a_clumsy_forger_is_noticed_with_and_without_a_key[without a key-appended]",
+        f"{_HEADS}test_rows_that_somebody_changed_are_noticed_before_and_after_the_next_start",
+    ),
+    mutant(
+        "the head of the log in the seal",
+        "party/books/audit_check.py",
+        "    if not found_sealed:",
+        "    if found_sealed is None:",
+        f"{_HEADS}test_a_log_that_is_cut_off_with_its_head_is_noticed_by_the_books",
+    ),
+    mutant(
+        "the head of the log in the seal, at the start",
+        "party/books/audit.py",
+        "[h for h in (expected, sealed) if h is not None]",
+        "[h for h in (expected,) if h is not None]",
+        f"{_HEADS}test_a_log_that_is_cut_off_with_its_head_is_noticed_by_the_books",
+    ),
+    mutant(
+        "the links of the books in the log",
+        "party/books/heads.py",
+        "if any(checked.links[book].get(n) != link for n, link in self.links[book].items())",
+        "if not self.links",
+        f"{_FORGED}test_without_a_key_the_log_shows_what_a_skilled_forger_changes_and_not_what_it_adds",
+    ),
+    mutant(
+        "a key of the books outside the state folder",
+        "party/settings.py",
+        "if path.resolve().is_relative_to(state.resolve()):",
+        "if path == state:",
+        f"{_FORGED}test_a_key_that_helps_against_nobody_is_refused",
     ),
 ]

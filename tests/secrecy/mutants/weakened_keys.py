@@ -6,6 +6,7 @@ from tests.secrecy.mutants.form import mutant
 
 _FUNCTION = "tests/protocols/intersection/test_vole_function.py::test_"
 _KEYS = "tests/protocols/test_whole_keys.py::test_"
+_SEAL = "tests/party/store/test_seal.py::"
 
 MUTANTS = [
     mutant(
@@ -350,5 +351,40 @@ MUTANTS = [
         "agreed = self._rng.integers(int(self._common), count)",
         "agreed = self._rng.integers(int(self._common), 1) * count",
         "tests/protocols/numbers/test_randomizers.py::test_all_of_the_bases_group_is_reached_and_nothing_else",
+    ),
+    mutant(
+        "a key of the books of 8 bits",
+        "party/store/seal.py",
+        "hashlib.sha256(key).digest() if key",
+        "hashlib.sha256(key[:1]).digest() if key",
+        f"{_SEAL}test_each_digest_depends_on_every_byte_of_the_key",
+    ),
+    mutant(
+        "a seal of 8 bits",
+        "party/store/seal.py",
+        "hmac.compare_digest(self.mac(text), mac)",
+        "hmac.compare_digest(self.mac(text)[:2], mac[:2])",
+        f"{_SEAL}test_a_seal_is_opened_with_its_key_alone",
+    ),
+    mutant(
+        "sums of rows that are not hidden",
+        "party/store/seal.py",
+        'return int.from_bytes(self._digest("mask", nonce))',
+        "return 0",
+        f"{_SEAL}test_who_sees_seals_learns_no_digest_of_a_row",
+    ),
+    mutant(
+        "links of the books without the link before",
+        "party/store/seal.py",
+        'self._digest("link", before, str(number), content)',
+        'self._digest("link", "", str(number), content)',
+        f"{_SEAL}test_the_place_of_a_text_among_others_counts",
+    ),
+    mutant(
+        "the digest of a row without its name",
+        "party/store/seal.py",
+        'self._digest("row", table, name, content)',
+        'self._digest("row", table, content)',
+        f"{_SEAL}test_the_place_of_a_text_among_others_counts",
     ),
 ]
