@@ -47,7 +47,7 @@ from coterie.protocols.primitives.aes import ROUND_KEYS, accelerated, hash_loop,
 from coterie.protocols.primitives.executor import on_all_cores
 
 DEEPEST = 16
-_PIECE = 64  # trees that one core works on
+_PIECE = 1 << 15  # leaves that one core works on
 _BIT_NODE, _FIELD_NODE, _FIELD_LEAF = 7, 8, 9  # domains of tweaks
 _SHIFT = np.uint64(17)  # tweaks of one tree: one for each of its nodes
 _NONE = np.zeros(2, np.uint64)
@@ -65,14 +65,14 @@ def grow(
     totals = np.empty((trees, 2), np.uint64)
     leaves = np.empty((trees, 1 << depth, 2), np.uint64)
     if accelerated():
-        roots = np.ascontiguousarray(roots)
+        roots, each = np.ascontiguousarray(roots), max(1, _PIECE >> depth)
 
         def grow_piece(at: int) -> None:
-            part = slice(at, at + _PIECE)
+            part = slice(at, at + each)
             _grow(roots[part], delta, np.uint64(first + at), field, leaves[part], sums[part],
                   totals[part], ROUND_KEYS, _NONE)  # fmt: skip
 
-        on_all_cores(grow_piece, range(0, trees, _PIECE))
+        on_all_cores(grow_piece, range(0, trees, each))
     else:
         _portable_grow(roots, delta, first, field, leaves, sums)
         totals[:] = np.bitwise_xor.reduce(leaves, axis=1)
@@ -90,13 +90,14 @@ def regrow(sums: Blocks, sides: Bits, first: int, extra: Blocks | None = None) -
     wide = np.ascontiguousarray(sides, np.uint64)
     if accelerated():
         sums, extra = np.ascontiguousarray(sums), np.ascontiguousarray(extra)
+        each = max(1, _PIECE >> depth)
 
         def regrow_piece(at: int) -> None:
-            part = slice(at, at + _PIECE)
+            part = slice(at, at + each)
             _regrow(sums[part], wide[part], np.uint64(first + at), field, extra[part], leaves[part],
                     ROUND_KEYS, _NONE)  # fmt: skip
 
-        on_all_cores(regrow_piece, range(0, trees, _PIECE))
+        on_all_cores(regrow_piece, range(0, trees, each))
     else:
         _portable_regrow(sums, wide, first, field, extra, leaves)
     return leaves
