@@ -16,10 +16,13 @@ which is counted and never shown (`visible_cells` computes on shares of it):
   node is reached, everybody's number is 0, and no sum is about few people.
 - What need not be reached: a node with nobody in it, and a small node of shown cells, whose number
   follows from the large ones (a shown cell is large; cells of several tables are linked).
-- Several beginnings may reach a part of the nodes each, if nobody has nodes both inside and outside of
-  a part: Job by AgeGroup beside Sex by Age. Then everybody is inside one of the parts.
 
-Components that do not pass are hidden whole. Moving people from one hidden cell to another changes
+Nodes that 0 to minimum-1 people have together link nothing, whether it is 0 or more: so Job by AgeGroup
+is not shown beside Sex by Age. To tell such columns, of which one follows from the other, from those
+with a few exceptions would tell that there are exceptions, in any set of people that a partner's column
+or the class marks.
+
+Components that do not pass are hidden whole. To pass takes more people, never fewer. Moving people from one hidden cell to another changes
 nothing here. Values of attributes that everybody knows, and that all compared components have, are
 compared one by one.
 """

@@ -8,8 +8,8 @@ second `name1`, whose XOR is the input `name`.
     whole_circuit   whether all cells of a group are large
     linked_circuit  whether large atoms link all cells of a table
     few_circuit     a count, or a number of at least `minimum` in its place
-    reached_circuit which sets of people can be told together (`anonymity.counts.compared_tables`)
-    each_circuit    whether in each group of bits one is set
+    reached_circuit whether components can be shown together (`anonymity.counts.compared_tables`)
+    some_circuit    whether one of some bits is set
 """
 
 from __future__ import annotations
@@ -118,12 +118,11 @@ def few_circuit(minimum: int) -> Circuit:
 def reached_circuit(
     shape: tuple[int, ...], hidden: tuple[int | None, ...], minimum: int
 ) -> Circuit:
-    """For each node of each component whether it is reached from given nodes, and shows no few people.
+    """Whether all nodes of all components are reached that must be, from nodes that are given.
 
     `few` has the counts of all combinations of nodes as `few_circuit` leaves them, `start` for every
     component but the last a bit for each of its nodes. A node need not be reached if it is empty, or
-    small and not the hidden one. The others count as reached if all such nodes are, or if nobody is in
-    reached nodes of some components and in other nodes of others.
+    small and not the hidden one.
     """
     builder, width = Builder(), minimum.bit_length()
     size = math.prod(shape)
@@ -143,16 +142,8 @@ def reached_circuit(
             large[own] = builder.any(row[own].reshape(-1).tolist())
         spared += builder.invert_word(large)
     every = [bit for own in reached for bit in own]
-    whole = builder.all([builder.either(a, b) for a, b in zip(every, spared, strict=True)])
-    inside = _all_of(builder, reached)
-    outside = _all_of(builder, [builder.invert_word(own) for own in reached])
-    parted = [
-        builder.conjoin(builder.invert(builder.xor(a, b)), builder.any(count))
-        for a, b, count in zip(inside, outside, words.reshape(-1, width).tolist(), strict=True)
-    ]
-    good = builder.either(whole, builder.invert(builder.any(parted)))
-    fine = [builder.either(a, builder.conjoin(b, good)) for a, b in zip(spared, every, strict=True)]
-    builder.output("fine", fine)
+    fine = [builder.either(a, b) for a, b in zip(every, spared, strict=True)]
+    builder.output("reached", [builder.all(fine)])
     return builder.build()
 
 
@@ -175,10 +166,8 @@ def _enough(builder: Builder, minimum: int, counts: Ints, which: Sequence[int]) 
 
 
 @built_once(32)
-def each_circuit(size: int, count: int) -> Circuit:
-    """Whether in each of `count` groups of bits one is set."""
+def some_circuit(size: int) -> Circuit:
+    """Whether one of the bits is set."""
     builder = Builder()
-    bits = _shared(builder, "bits", size * count)
-    found = [builder.any(bits[at * size : (at + 1) * size]) for at in range(count)]
-    builder.output("each", [builder.all(found)])
+    builder.output("some", [builder.any(_shared(builder, "bits", size))])
     return builder.build()

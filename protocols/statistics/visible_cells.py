@@ -36,11 +36,11 @@ from coterie.protocols.circuits.boolean import Circuit, to_bits
 from coterie.protocols.statistics.shared_counts import Ring, one_hot
 from coterie.protocols.statistics.visibility_circuits import (
     WIDTH,
-    each_circuit,
     few_circuit,
     line_circuit,
     linked_circuit,
     reached_circuit,
+    some_circuit,
     whole_circuit,
 )
 
@@ -148,10 +148,9 @@ def _beside(
         for other, nodes in enumerate(part.shape[:-1]):
             inputs[f"start{other}_"] = servers.public(one_hot(starts[:, other], nodes, np.uint8))
         circuit = reached_circuit(part.shape, part.hidden, minimum)
-        fine = servers.shared(circuit, len(starts), inputs)["fine"]
-        each = each_circuit(len(starts), sum(part.shape))
-        bits = None if fine is None else np.ascontiguousarray(fine.T).reshape(1, -1)
-        told.append(servers.shared(each, 1, {"bits": bits})["each"])
+        bits = servers.shared(circuit, len(starts), inputs)["reached"]
+        row = None if bits is None else bits.reshape(1, -1)
+        told.append(servers.shared(some_circuit(len(starts)), 1, {"bits": row})["some"])
     held = [bits for bits in told if bits is not None]
     row = np.concatenate(held, axis=1) if held else None
     return bool(servers.revealed(whole_circuit(len(told)), 1, {"large": row}, "whole")[0, 0])

@@ -40,14 +40,15 @@ MUTANTS = [
         "for value in range(int(which.max()) + 1):",
         "for value in range(1):",
         "tests/chosen_inputs/test_unrelated_tables.py::"
-        "test_families_of_a_net_whose_columns_differ_in_a_few_people[1-False]",
+        "test_families_of_a_net_whose_columns_differ_in_a_few_people[1]",
     ),
     mutant(
-        "people inside and outside of a part (weakened: at one place)",
+        "links of a few people (weakened: where there are some)",
         "protocols/statistics/visibility_circuits.py",
-        "builder.invert(builder.any(parted))",
-        "builder.invert(builder.any(parted[:1]))",
-        f"{_APART}[one_column_twice-hidden]",
+        "builder.invert(builder.less(total, builder.constant(minimum, width)))",
+        "builder.any(total)",
+        f"{_APART}[nearly_one_column-hidden]",
+        f"{_APART}[single_columns-hidden]",
     ),
     mutant(
         "how many people link two nodes (weakened: half of the minimum)",
@@ -67,8 +68,8 @@ MUTANTS = [
     mutant(
         "which sets of people are reached",
         "protocols/statistics/visible_cells.py",
-        'fine = servers.shared(circuit, len(starts), inputs)["fine"]',
-        'fine = servers.revealed(circuit, len(starts), inputs, "fine")',
+        'bits = servers.shared(circuit, len(starts), inputs)["reached"]',
+        'bits = servers.revealed(circuit, len(starts), inputs, "reached")',
         f"{_CELLS}::test_of_tables_that_are_compared_one_bit_is_opened",
     ),
     mutant(
