@@ -105,6 +105,23 @@ def test_the_commands_show_the_certificate_of_a_person(bank, capsys):
     assert run(["party", "health", "--config", config]) == 0
 
 
+def test_the_folder_of_a_stopped_server_is_open_to_whoever_can_write_it(bank, capsys):
+    """As docs/party.md says: certificates are shown to a server, and there is none."""
+    config = str(bank.path("bank"))
+    person = ["--identity", str(bank.folder / "certs/ada.crt")]
+    bank.servers.pop("bank").stop()
+    assert run(["party", "approve", JOB, "--config", config, *person]) != 0
+    assert run(["party", "audit", "--config", config]) == 0
+    assert run(["party", "forget-history", "--config", config]) == 0
+    assert run(["party", "audit", "--config", config]) == 0
+    assert run(["party", "health", "--config", config]) != 0
+    capsys.readouterr()
+    bank.serve("bank")
+    assert run(["party", "health", "--config", config]) == 0
+    assert run(["party", "approve", JOB, "--config", config]) == 4
+    assert run(["party", "approve", JOB, "--config", config, *person]) == 0
+
+
 def test_the_server_s_own_key_still_looks_and_the_coordinator_still_cancels(bank):
     own = bank.stub("bank", "bank")
     assert [job.job_id for job in own.List(pb.ListRequest(), timeout=60).jobs] == [JOB]

@@ -50,6 +50,7 @@ class Mortals(Houses):
                     "smallest_k": 4,
                     "conditions": "holder",
                     "slack": True,
+                    "budget": {"epsilon": 100, "days": 365},
                     "boxes": "tight",
                 },
             )

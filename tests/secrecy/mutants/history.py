@@ -170,6 +170,21 @@ MUTANTS = [
         "tests/jobs/run/test_commitment_views.py::test_a_commitment_tells_nothing_of_the_values",
     ),
     mutant(
+        "who has which value of a committed column",
+        "jobs/data/table_digest.py",
+        "return wide.take(order)",
+        "return wide.take(pc.sort_indices(wide))",
+        "tests/jobs/data/test_table_digest.py::"
+        "test_two_people_who_have_changed_places_have_another_digest",
+    ),
+    mutant(
+        "the order of the rows to which kept answers belong",
+        "party/preflight.py",
+        'b"".join(inputs.values()) + rows',
+        'b"".join(inputs.values())',
+        f"{_ATTEMPTS}test_another_order_of_rows_is_no_change_but_answers_of_before_are_not_used_for_it",
+    ),
+    mutant(
         "what the key of a commitment is made from",
         "party/books/people.py",
         'hmac.digest(_key(folder / _KEY), b"coterie commitment',
