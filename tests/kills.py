@@ -131,7 +131,7 @@ def _killed(
     if done.code:
         done = houses.attach(out)
         errors.append(done.json.get("error", ""))
-    same = done.code == 0 and comparable(houses.written.kind, release(out)) == expected
+    same = done.code == 0 and comparable(houses.called, release(out)) == expected
     if not done.code and not named:
         phases["nobody missed it"] += 1
     elif named == stood:

@@ -24,7 +24,7 @@ class Mortals(Houses):
     def __init__(self, folder: Path, name: str) -> None:
         scratch = folder / "data"
         scratch.mkdir(parents=True)
-        self.written = write_job(name, scratch)
+        self.called, self.written = name, write_job(name, scratch)
         part = PEOPLE[name][2] if name in PEOPLE else ""
         super().__init__(folder, self.written.party_names, (0.2, 30.0))
         for path in scratch.iterdir():
@@ -50,6 +50,7 @@ class Mortals(Houses):
                     "smallest_k": 4,
                     "conditions": "holder",
                     "slack": True,
+                    "scores": "shown",
                     "budget": {"epsilon": 100, "days": 365},
                     "boxes": "tight",
                 },
