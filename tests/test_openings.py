@@ -111,6 +111,9 @@ HIDDEN = {
 
 # These open what their caller asks for, or are part of what it opens; it stands at the door.
 PASSED_ON = {
+    "protocols/integration/sensitive/joint_verdicts.py": {
+        "JointVerdicts.conjunction": "conditions and judged_cuts open the verdicts",
+    },
     "protocols/circuits/garbling.py": {
         "Garbler._reveal": "whoever runs a circuit",
         "Evaluator._reveal": "whoever runs a circuit",

@@ -206,9 +206,10 @@ class GeneralizedTable:
         """The number of classes that the records must have for a specialization to be beneficial."""
         return 2 if self.rule.needs_class else 1
 
-    def model_of(self, requirement: int) -> tuple[Model, Labels, Array]:
-        """The model of a requirement on this party's sensitive column, the column, and its counts."""
-        return self._models[requirement]
+    @property
+    def models(self) -> Mapping[int, tuple[Model, Labels, Array]]:
+        """The models of entries on this party's sensitive columns, the column, and its counts."""
+        return self._models
 
     def holds_model(self, attribute: int) -> bool:
         """Whether this party's sensitive columns may forbid a specialization of this attribute."""

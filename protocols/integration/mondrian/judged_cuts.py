@@ -25,33 +25,23 @@ from coterie.anonymity.cuts.judging import forbidden
 from coterie.anonymity.cuts.regions import Node, Span, TaxonomySpace
 from coterie.anonymity.models.privacy import Model
 from coterie.anonymity.specialization.generalized import Requirement
-from coterie.anonymity.table.table import Labels
 from coterie.base.arrays import Array, Bits
 from coterie.protocols.integration.mondrian.level_messages import Shared
 from coterie.protocols.integration.mondrian.winners import told_flags
 from coterie.protocols.integration.sensitive.condition_forms import Form, forms_of
-from coterie.protocols.integration.sensitive.proposer_and_holder import Pair
+from coterie.protocols.integration.sensitive.joint_verdicts import JointVerdicts, Judged
 from coterie.protocols.integration.sensitive.slots import Layout
-from coterie.protocols.messaging.broadcast_check import compare_digests, digest_of
 from coterie.protocols.messaging.channel import Channel
 from coterie.protocols.messaging.codes import pack_codes
 from coterie.protocols.messaging.opening import declare
-from coterie.protocols.multiparty.gmw import Gmw, Product
 from coterie.protocols.primitives.randomness import Random
 
-VALUES = declare(
-    "integrate: sensitive values of cuts",
-    what="With `method: mondrian` and models that are decided on shares, how many different values each sensitive column has among the common records.",
-    to="every party",
-    why="It is the size of the circuits that decide; the release shows it, too.",
-)
 REFUSED = declare(
     "integrate: refused cuts",
     what="With `method: mondrian` and models, for each group that a party has won whether its cut would violate a model, and nothing else of a refused one.",
     to="every party",
     why="A refused cut is not made, and its attribute is not tried again in this group.",
 )
-_MOST_VALUES = 1 << 24
 
 
 @dataclass(frozen=True)
@@ -82,7 +72,7 @@ def judges_of(
     return found
 
 
-class Judgement:
+class Judgement(JointVerdicts):
     """One party's part in judging cuts."""
 
     def __init__(
@@ -91,43 +81,16 @@ class Judgement:
         names: Sequence[str],
         shared: Shared,
         judges: Sequence[Judge],
-        models: Mapping[int, tuple[Model, Labels, Array]],
+        models: Mapping[int, Judged],
         places: Sequence[Sequence[int]],
         records: int,
         rng: Random,
     ) -> None:
-        self._channel, self._names, self._shared = channel, tuple(names), shared
-        self._judges, self._models, self._records = judges, models, records
+        super().__init__(channel, names, models, records, rng)
+        self._shared, self._judges = shared, judges
         # The models that this party decides alone, by condition.
         self._own = [[models[j][:2] for j in entries if j in models] for entries in places]
-        self._rng = rng
-        self._pairs: dict[tuple[str, str], Pair] = {}
-        self._gmw: Gmw | None = None
-        self._values = self._announce()
-
-    def _announce(self) -> dict[int, int]:
-        """The number of values of each sensitive column, by entry."""
-        channel = self._channel
-        found: dict[int, int] = {}
-        heard: dict[str, bytes] = {}
-        for holder in self._names:
-            held = sorted({judge.requirement for judge in self._judges if judge.holder == holder})
-            if not held:
-                continue
-            if holder == channel.me:
-                sizes = [len(self._models[j][1].values) for j in held]
-                channel.broadcast(channel.open(VALUES, np.array(sizes, np.int64)))
-            else:
-                what = "numbers of sensitive values"
-                received = channel.recv_array(holder, np.int64, (len(held),), what)
-                if not ((received > 0) & (received < _MOST_VALUES)).all():
-                    raise channel.fault(holder, f"sent no {what}")
-                sizes = channel.open(VALUES, received).tolist()
-            heard[holder] = digest_of(list(sizes))
-            found |= dict(zip(held, sizes, strict=True))
-        if heard:
-            compare_digests(channel, self._names, heard, "its numbers of sensitive values")
-        return found
+        self.announce({judge.requirement: judge.holder for judge in judges})
 
     def check_start(self) -> list[bool]:
         """Of each condition whether the groups that it starts with satisfy this party's models."""
@@ -176,7 +139,7 @@ class Judgement:
         if alone:
             verdicts = self._told(proposer, holders[0], shares.get(holders[0]), len(won))
         else:
-            verdicts = self._conjunction(proposer, holders, shares, len(won))
+            verdicts = channel.open(REFUSED, self.conjunction(proposer, holders, shares, len(won)))
         return {group for group, holds in zip(won, verdicts.tolist(), strict=True) if not holds}
 
     def _permitted(
@@ -206,10 +169,7 @@ class Judgement:
         alone: bool,
     ) -> Bits:
         """The verdict of one holder on each group: the bits, or this party's shares of them."""
-        if (proposer, holder) not in self._pairs:
-            fork = self._rng.fork(f"{proposer} and {holder}")
-            self._pairs[proposer, holder] = Pair(self._channel, proposer, holder, fork)
-        pair = self._pairs[proposer, holder]
+        pair = self.pair(proposer, holder)
         columns: list[list[Bits]] = [[np.array([bit * pair.proposes], np.uint8)] for bit in own]
         for number, partition in enumerate(self._shared.partitions):
             mine = [place for place, group in enumerate(won) if group[0] == number]
@@ -222,7 +182,9 @@ class Judgement:
             if pair.proposes:
                 slots = np.concatenate([codes[number, at] for at in groups]).astype(np.int64)
             for judge in judges:
-                held = self._slots_hold(pair, judge, layout, slots)
+                held = self.slots_hold(
+                    pair, judge.requirement, judge.part, judge.form, layout, slots
+                )
                 for place, part in zip(
                     mine, np.split(held, np.cumsum(layout.widths)[:-1]), strict=True
                 ):
@@ -250,23 +212,6 @@ class Judgement:
             widths.append(max(min(most, size // partition.k), 2))
         return Layout(segments.rows.astype(np.int64), segments.sizes, np.array(widths, np.int64))
 
-    def _slots_hold(self, pair: Pair, judge: Judge, layout: Layout, slots: Array | None) -> Bits:
-        """Shares of whether each slot satisfies the model."""
-        form, records = judge.form, self._records
-        columns = form.columns(self._values[judge.requirement])
-        bits = form.bits(layout.largest, records, columns)
-        circuit = form.circuit(columns, bits, records)
-        if slots is not None:
-            shares = pair.choose(layout, slots, columns, bits)
-            places = layout.first_slot[layout.group_of_record] + slots
-            sizes = np.bincount(places, minlength=layout.slots)
-            words = form.words(shares, sizes, records)
-        else:
-            _, labels, overall = self._models[judge.requirement]
-            rows = form.rows(judge.part.for_values(labels.values), overall)
-            words = pair.offer(layout, rows[labels.codes[layout.records]], bits)
-        return pair.run(circuit, words, bits)
-
     def _told(self, proposer: str, holder: str, verdicts: Bits | None, count: int) -> Bits:
         """The verdicts at every party: the proposer sends them to all but the holder."""
         channel = self._channel
@@ -279,23 +224,3 @@ class Judgement:
                     if peer != holder:
                         channel.send(peer, pack_codes(verdicts, 2))
             return channel.open(REFUSED, verdicts)
-
-    def _conjunction(
-        self, proposer: str, holders: Sequence[str], shares: Mapping[str, Bits], count: int
-    ) -> Bits:
-        """Whether all holders permit each cut; each verdict is shared with the proposer."""
-        if self._gmw is None:
-            self._gmw = Gmw(self._channel, self._names, self._rng.fork("several holders"))
-        gmw, nothing = self._gmw, np.zeros(count, np.uint8)
-        with self._channel.step("several"):
-            group: tuple[str, ...] = (proposer, holders[0])
-            total = shares.get(holders[0], nothing)
-            for holder in holders[1:]:
-                product = Product(group, (proposer, holder))
-                gmw.prepare([(product, count)])
-                if self._channel.me in product.group:
-                    total = gmw.multiply(product, total, shares.get(holder, nothing))
-                group = product.group
-            verdicts = gmw.reveal(total.astype(np.uint8), 1, group)
-        found: Bits = self._channel.open(REFUSED, verdicts)
-        return found

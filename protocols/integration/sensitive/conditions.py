@@ -59,28 +59,18 @@ from coterie.anonymity.specialization.specialize import Specializer
 from coterie.base.arrays import Bits
 from coterie.protocols.circuits.garbling import Reveal
 from coterie.protocols.integration.sensitive.condition_forms import Form, forms_of
-from coterie.protocols.integration.sensitive.proposer_and_holder import Pair
+from coterie.protocols.integration.sensitive.joint_verdicts import JointVerdicts
 from coterie.protocols.integration.sensitive.slots import Layout, assigned_slots, layout_of
-from coterie.protocols.messaging.broadcast_check import compare_digests, digest_of
 from coterie.protocols.messaging.channel import Channel
 from coterie.protocols.messaging.opening import declare
-from coterie.protocols.multiparty.gmw import Gmw, Product
 from coterie.protocols.primitives.randomness import Random
 
-VALUES = declare(
-    "integrate: sensitive values",
-    what="With conditions that are decided on shares, how many different values each sensitive column has among the common records.",
-    to="every party",
-    why="It is the size of the circuits that decide; the release shows it, too.",
-)
 DECIDED = declare(
     "integrate: decided",
     what="With conditions that are decided on shares, whether a proposal is accepted, and nothing else of a rejected one.",
     to="every party",
     why="A rejected candidate is dropped, and the next round begins.",
 )
-
-_MOST_VALUES = 1 << 24
 
 
 @dataclass(frozen=True)
@@ -121,7 +111,7 @@ def concerns_others(
     return any(holders[name] != owner for name in requirement.qid for owner in owners)
 
 
-class SharedConditions:
+class SharedConditions(JointVerdicts):
     """One party's part in deciding proposals; made by all parties before the first round."""
 
     def __init__(
@@ -132,36 +122,10 @@ class SharedConditions:
         table: Specializer,
         rng: Random,
     ) -> None:
+        super().__init__(channel, names, table.models, table.records, rng)
         self.channel, self.names, self.table = channel, tuple(names), table
         self.conditions = list(conditions)
-        self._rng = rng
-        self._pairs: dict[tuple[str, str], Pair] = {}
-        self._gmw: Gmw | None = None
-        self._values = self._announce()
-
-    def _announce(self) -> dict[int, int]:
-        """The number of values of each sensitive column, by requirement."""
-        channel = self.channel
-        found: dict[int, int] = {}
-        heard: dict[str, bytes] = {}
-        for holder in self.names:
-            held = sorted({c.requirement for c in self.conditions if c.holder == holder})
-            if not held:
-                continue
-            if holder == channel.me:
-                sizes = [len(self.table.model_of(j)[1].values) for j in held]
-                channel.broadcast(channel.open(VALUES, np.array(sizes, np.int64)))
-            else:
-                what = "numbers of sensitive values"
-                received = channel.recv_array(holder, np.int64, (len(held),), what)
-                if not ((received > 0) & (received < _MOST_VALUES)).all():
-                    raise channel.fault(holder, f"sent no {what}")
-                sizes = channel.open(VALUES, received).tolist()
-            heard[holder] = digest_of(list(sizes))
-            found |= dict(zip(held, sizes, strict=True))
-        if heard:
-            compare_digests(channel, self.names, heard, "its numbers of sensitive values")
-        return found
+        self.announce({c.requirement: c.holder for c in conditions})
 
     def decide(
         self, proposer: str, attributes: Sequence[int], instruction: Instruction | None
@@ -189,7 +153,8 @@ class SharedConditions:
                 shares[holder] = share
         if alone:
             return self._told(proposer, holders[0], share)
-        return self._conjunction(proposer, holders, shares)
+        verdict = self.conjunction(proposer, holders, shares, 1)
+        return bool(channel.open(DECIDED, int(verdict[0])))
 
     def _between(
         self,
@@ -201,10 +166,7 @@ class SharedConditions:
         reveal: Reveal,
     ) -> Bits:
         """The verdict of one holder: the bit, or this party's share of it."""
-        if (proposer, holder) not in self._pairs:
-            fork = self._rng.fork(f"{proposer} and {holder}")
-            self._pairs[proposer, holder] = Pair(self.channel, proposer, holder, fork)
-        pair = self._pairs[proposer, holder]
+        pair = self.pair(proposer, holder)
         verdicts: list[Bits] = []
         layouts: dict[int, Layout] = {}
         for condition in conditions:
@@ -212,31 +174,15 @@ class SharedConditions:
             if j not in layouts:
                 layouts[j] = layout_of(self.table, j, attributes)
             if layouts[j].slots:
-                verdicts.append(self._slots_hold(pair, condition, layouts[j], instruction))
+                slots = None
+                if pair.proposes:
+                    assert instruction is not None  # noqa: S101
+                    slots = assigned_slots(self.table, j, layouts[j], instruction)
+                held = self.slots_hold(pair, j, condition.part, condition.form, layouts[j], slots)
+                verdicts.append(held)
         if not verdicts:  # no group is large enough to be divided, which all parties know
             return np.array([1 if reveal == "both" or pair.proposes else 0], np.uint8)
         return pair.all_hold(np.concatenate(verdicts), reveal)
-
-    def _slots_hold(
-        self, pair: Pair, condition: Condition, layout: Layout, instruction: Instruction | None
-    ) -> Bits:
-        """Shares of whether each slot satisfies the model."""
-        form, records = condition.form, self.table.records
-        columns = form.columns(self._values[condition.requirement])
-        bits = form.bits(layout.largest, records, columns)
-        circuit = form.circuit(columns, bits, records)
-        if pair.proposes:
-            assert instruction is not None  # noqa: S101
-            slots = assigned_slots(self.table, condition.requirement, layout, instruction)
-            shares = pair.choose(layout, slots, columns, bits)
-            places = layout.first_slot[layout.group_of_record] + slots
-            sizes = np.bincount(places, minlength=layout.slots)
-            words = form.words(shares, sizes, records)
-        else:
-            _, labels, overall = self.table.model_of(condition.requirement)
-            rows = form.rows(condition.part.for_values(labels.values), overall)
-            words = pair.offer(layout, rows[labels.codes[layout.records]], bits)
-        return pair.run(circuit, words, bits)
 
     def _told(self, proposer: str, holder: str, share: Bits | None) -> bool:
         """The verdict at every party: the proposer sends it to all but the holder."""
@@ -251,22 +197,3 @@ class SharedConditions:
                 return bool(verdict)
             told = channel.recv_flag(proposer)
         return channel.open(DECIDED, told)
-
-    def _conjunction(
-        self, proposer: str, holders: Sequence[str], shares: Mapping[str, Bits]
-    ) -> bool:
-        """Whether all holders' verdicts, each shared with the proposer, are yes."""
-        if self._gmw is None:
-            self._gmw = Gmw(self.channel, self.names, self._rng.fork("several holders"))
-        gmw, nothing = self._gmw, np.zeros(1, np.uint8)
-        with self.channel.step("several"):
-            group: tuple[str, ...] = (proposer, holders[0])
-            total = shares.get(holders[0], nothing)
-            for holder in holders[1:]:
-                product = Product(group, (proposer, holder))
-                gmw.prepare([(product, 1)])
-                if self.channel.me in product.group:
-                    total = gmw.multiply(product, total, shares.get(holder, nothing))
-                group = product.group
-            verdict = gmw.reveal(total.astype(np.uint8), 1, group)
-        return bool(self.channel.open(DECIDED, int(verdict[0])))

@@ -85,7 +85,7 @@ def cuts_that_a_holder_refuses(watched, world):
     return cutting(THREE, {"x": proposer}, columns, 10, holder, ills, "holder")
 
 
-@scene("integration/mondrian/judged_cuts", TWO, runs=4)
+@scene("integration/mondrian/judged_cuts integration/sensitive/joint_verdicts", TWO, runs=4)
 def sensitive_values_behind_a_verdict(watched, world):
     """The cuts are permitted in both worlds; which records have which sensitive value is secret."""
     holder = next(name for name in TWO if name != watched)

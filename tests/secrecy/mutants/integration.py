@@ -135,12 +135,13 @@ MUTANTS = [
     ),
     mutant(
         "the slots of a proposal",
-        "protocols/integration/sensitive/conditions.py",
+        "protocols/integration/sensitive/joint_verdicts.py",
         "        return pair.run(circuit, words, bits)\n",
         "        if pair.proposes:\n            pair.channel.send(pair.peer, slots)\n"
         "        else:\n            pair.channel.recv(pair.peer)\n"
         "        return pair.run(circuit, words, bits)\n",
         view("conditions_on_shares", "bob"),
+        view("cuts_that_a_model_refuses", "bob"),
         "tests/protocols/integration/sensitive/test_conditions.py::"
         "test_a_rejected_proposal_tells_nothing_but_that_it_was_rejected[bob-names0]",
     ),

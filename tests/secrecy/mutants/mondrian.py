@@ -25,15 +25,6 @@ MUTANTS = [
         job("integrate by cuts with a strategy", "bank"),
     ),
     mutant(
-        "the slots of a cut that a model judges",
-        "protocols/integration/mondrian/judged_cuts.py",
-        "        return pair.run(circuit, words, bits)\n",
-        "        if pair.proposes:\n            pair.channel.send(pair.peer, slots)\n"
-        "        else:\n            pair.channel.recv(pair.peer)\n"
-        "        return pair.run(circuit, words, bits)\n",
-        view("cuts_that_a_model_refuses", "bob"),
-    ),
-    mutant(
         "scores of cuts that a model refuses",
         "protocols/integration/mondrian/winners.py",
         "self._session.argmax(keys, reveal_maximum=not hidden)",
