@@ -196,7 +196,7 @@ def job(
 @click.option(
     "--certificates",
     type=click.Path(path_type=Path),
-    help="Folder of NAME.crt, NAME.key and ca.crt.  [default: the folder of --out]",
+    help="Folder of NAME.crt, NAME.key and ca.crt.  [default: NAME beside --out, or its folder]",
 )
 @_ID
 @_CLASS
@@ -242,7 +242,9 @@ def party(
             identifier = _ask("Column that identifies people", guess)
     _check_addresses(partners)
     _check_names([name, *partners, *coordinators])
-    folder = out.parent if certificates is None else certificates
+    made = out.parent / name  # where 'coterie certs issue NAME --dir FOLDER' makes them
+    issued = made if (made / f"{name}.crt").is_file() else out.parent
+    folder = issued if certificates is None else certificates
     plan = PartyPlan(
         looked,
         name,

@@ -12,6 +12,7 @@ import duckdb
 import openpyxl
 import pytest
 
+from coterie.__main__ import run
 from tests import ROOT, forks
 from tests.coordinator.support import coterie, wait_for
 
@@ -216,3 +217,14 @@ def test_every_option_of_a_party_file_stands_where_it_should(tmp_path):
     assert "    class: [Job]\n" in text
     assert "    use: [Income]\n" in text
     assert "    # not listed: Name: a different value in every record\n" in text
+
+
+def test_a_party_file_finds_the_certificates_that_certs_issue_made_beside_it(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "people.csv").write_text("ID,Age\n" + "".join(f"{i},{i % 5}\n" for i in range(50)))
+    assert run(["certs", "init", "."]) == 0
+    assert run(["certs", "issue", "bank", "--dir", "."]) == 0
+    party = ["init", "party", "people.csv", "--name", "bank", "--peer", "lender=localhost:7001"]
+    assert run([*party, "--coordinator", "analyst"]) == 0
+    assert 'certificate: "bank/bank.crt"' in (tmp_path / "party.yaml").read_text()
+    assert run(["party", "check", "party.yaml"]) == 0

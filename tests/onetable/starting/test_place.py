@@ -5,6 +5,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from coterie.base.errors import UsageError
+from coterie.jobs.data.odbc import Odbc
 from coterie.onetable.starting.look import look, roles
 from coterie.onetable.starting.place import find_place
 
@@ -51,3 +52,15 @@ def test_columns_that_single_people_out_are_left_out(tmp_path):
     (tmp_path / "b.csv").write_text("ID,Age,Note\n" + rows)
     found = roles(look(str(tmp_path / "b.csv")), ["ID"])
     assert list(found.left_out) == ["Note"]
+
+
+def test_folders_of_delta_and_iceberg_and_a_connection_string_are_places(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "d" / "_delta_log").mkdir(parents=True)
+    (tmp_path / "i" / "metadata").mkdir(parents=True)
+    assert find_place("d", None).key(tmp_path) == "{delta: d}"
+    assert find_place("i", None).key(tmp_path) == "{iceberg: i}"
+    monkeypatch.setattr(Odbc, "table_names", lambda self: ["people"])
+    assert find_place("DSN=bank", None).key(tmp_path) == '{odbc: "DSN=bank", table: people}'
+    with pytest.raises(UsageError, match="DSN=bank: has no table 'x', but people"):
+        find_place("DSN=bank", "x")
