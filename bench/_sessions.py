@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from coterie.base.registry import at_place
+from coterie.bench._link import through
 from coterie.coordinator.demo.ports import free_ports
 from coterie.protocols.messaging.channel import Channel
 
@@ -36,6 +37,7 @@ def _party(
     folder: str,
     names: list[str],
     ports: list[int],
+    seen: list[int],
     index: int,
     argument: Any,
     out: Any,
@@ -65,7 +67,7 @@ def _party(
         memory=2 << 30,
     )
     service.add(session)
-    address = {name: f"127.0.0.1:{port}" for name, port in zip(names, ports, strict=True)}
+    address = {name: f"127.0.0.1:{port}" for name, port in zip(names, seen, strict=True)}
     session.start(lambda peer: identity.connect(peer, address[peer]))
     try:
         result = at_place(place)(Channel(session, "bench"), names, argument)
@@ -98,13 +100,18 @@ def run(place: str, arguments: Sequence[Any]) -> list[Any]:
     names = [f"p{i}" for i in range(len(arguments))]
     ports = free_ports(len(names))
     spawn = multiprocessing.get_context("spawn")
-    with tempfile.TemporaryDirectory(prefix="coterie-bench-") as folder:
+    with (
+        tempfile.TemporaryDirectory(prefix="coterie-bench-") as folder,
+        through(ports) as seen,
+    ):
         create_authority(Path(folder), 2)
         for name in names:
             issue(Path(folder), name, ["localhost"], 1)
         out = spawn.Queue()
         processes = [
-            spawn.Process(target=_guarded, args=(place, folder, names, ports, i, arguments[i], out))
+            spawn.Process(
+                target=_guarded, args=(place, folder, names, ports, seen, i, arguments[i], out)
+            )
             for i in range(len(names))
         ]
         for process in processes:

@@ -3,7 +3,9 @@
 A table is between `<!-- bench: NAME PART -->` and `<!-- end bench -->`; the text between them is
 replaced. A benchmark without a saved result leaves its tables unchanged.
 
-    coterie bench tables [--results bench/results] [--docs docs] [--check]
+    coterie bench tables [--results bench/results] [--docs docs] [--check] [--chart docs/links.svg]
+
+`--chart` draws the time of intersections against the rate of links, from the results of `--link`.
 """
 
 from __future__ import annotations
@@ -17,7 +19,13 @@ from typing import Any
 
 from coterie.base.errors import UsageError
 from coterie.bench.saved_results.figures import caption
-from coterie.bench.written_tables import of_jobs, of_one_table, of_protocols, of_questions
+from coterie.bench.written_tables import (
+    of_jobs,
+    of_links,
+    of_one_table,
+    of_protocols,
+    of_questions,
+)
 from coterie.bench.written_tables.form import targets
 
 _BLOCK = re.compile(r"(<!-- bench: (\w+) ([\w-]+) -->\n).*?(<!-- end bench -->)", re.DOTALL)
@@ -46,6 +54,7 @@ TABLES: dict[tuple[str, str], tuple[Writer, set[str]]] = {
     ("intersect", "pairs"): (of_jobs.intersect_pairs, {"runs"}),
     ("intersect", "parties"): (of_jobs.intersect_parties, {"runs"}),
     ("intersect", "ratios"): (of_jobs.intersect_ratios, {"ratios"}),
+    ("links", "intersect"): (of_links.intersections, {"results"}),
     ("logarithm", "gates"): (of_protocols.logarithm_gates, {"gates"}),
     ("logarithm", "paillier"): (of_protocols.logarithm_paillier, {"paillier"}),
     ("logarithm", "times"): (of_protocols.logarithm_times, {"coterie"}),
@@ -91,7 +100,10 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument("--results", type=Path, default=Path("bench/results"))
     parser.add_argument("--docs", type=Path, default=Path("docs"))
     parser.add_argument("--check", action="store_true", help="change nothing; fail if a page would")
+    parser.add_argument("--chart", type=Path, help="draw intersections on links here")
     options = parser.parse_args(argv)
+    if options.chart:
+        of_links.draw(json.loads((options.results / "links.json").read_text()), options.chart)
     changed = []
     for page in sorted(options.docs.glob("*.md")):
         text = page.read_text()

@@ -6,6 +6,7 @@ import contextlib
 import importlib
 import io
 import json
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -27,12 +28,14 @@ _PASS_ON: dict[str, Any] = {"ignore_unknown_options": True, "allow_interspersed_
     help="Repeat the benchmark, to show the spread of each figure.",
 )
 @click.option("--save", type=click.Path(path_type=Path), help="Save the result as DIR/NAME.json.")
+@click.option("--link", metavar="RATE[,DELAY]", help="Between the parties, e.g. 100mbit,20ms.")
 @_JSON
 @click.argument("name", required=False)
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
 def bench(
     runs: int | None,
     save: Path | None,
+    link: str | None,
     as_json: bool,
     name: str | None,
     arguments: tuple[str, ...],
@@ -41,13 +44,24 @@ def bench(
 
     Without NAME: lists the benchmarks. With --runs or --save the result has the date, the machine,
     the load of the machine, and the median, lowest and highest of every figure; `coterie bench
-    tables` writes the tables of the documents from what --save keeps.
+    tables` writes the tables of the documents from what --save keeps. With --link the parties are
+    joined by a slow link, in a network namespace or through a proxy, and --save adds to
+    DIR/links.json.
     """
     folder = Path(next(iter(importlib.import_module("coterie.bench").__path__)))
     known = sorted(path.stem for path in folder.glob("*.py") if not path.stem.startswith("_"))
     chosen = _chosen("benchmark", name, known, as_json)
     if not chosen:
         return 0
+    if link is not None:
+        from coterie.bench._link import run_within
+
+        again = [sys.executable, "-m", "coterie", "bench"]
+        options = [
+            *(["--runs", str(runs)] if runs else []),
+            *(["--save", str(save)] if save else []),
+        ]
+        return run_within(link, [*again, *options, chosen, *arguments])
     main = importlib.import_module(f"coterie.bench.{chosen}").main
     if runs is None and save is None:
         return int(main(list(arguments)))
@@ -58,6 +72,7 @@ def _measured(
     name: str, main: Callable[[list[str]], int], arguments: list[str], runs: int, save: Path | None
 ) -> int:
     """Runs a benchmark several times, and prints and saves the statistics of all runs."""
+    from coterie.bench._link import current, with_link
     from coterie.bench.saved_results.figures import stamped
     from coterie.bench.saved_results.surroundings import now, since
 
@@ -72,11 +87,17 @@ def _measured(
     # The saved result names no file or folder of this machine.
     pairs = zip(["", *arguments], arguments, strict=False)
     shown = [a for before, a in pairs if not {before, a} & {"--data", "--peers", "--chart"}]
-    text = json.dumps(stamped(results, shown, since(before)), indent=1)
+    result = stamped(results, shown, since(before))
+    link = current()
+    if link is not None:
+        result["measured"]["link"] = str(link)
     if save is not None:
         save.mkdir(parents=True, exist_ok=True)
-        (save / f"{name}.json").write_text(text + "\n")
-    click.echo(text)
+        kept = result
+        if link is not None:
+            name, kept = "links", with_link(save / "links.json", name, link, result)
+        (save / f"{name}.json").write_text(json.dumps(kept, indent=1) + "\n")
+    click.echo(json.dumps(result, indent=1))
     return 0
 
 

@@ -1,7 +1,8 @@
 """One private set intersection by another library, between two processes of this machine.
 
-    python psi.py TOOL FOLDER        TOOL: openmined, spu-kkrt, spu-rr22, spu-ecdh
+    python psi.py TOOL FOLDER [PORT PORT SEEN SEEN]     TOOL: openmined, spu-kkrt, spu-rr22, spu-ecdh
 
+The ports are those at which the two parties listen, and at which each is reached over a slow link.
 Reads FOLDER/p0.csv and FOLDER/p1.csv (column `ID`), prints {"seconds", "records", "peak_mb",
 "cpu_seconds"}. The script does not import Coterie, since the libraries may need other versions of
 Coterie's dependencies and then have an environment of their own. The clock starts when both
@@ -71,7 +72,14 @@ def openmined(rank: int, folder: str, wire: Connection, ready: Any, go: Any, out
 
 
 def spu(
-    rank: int, folder: str, protocol: str, ports: list[int], ready: Any, go: Any, out: Any
+    rank: int,
+    folder: str,
+    protocol: str,
+    ports: list[int],
+    seen: list[int],
+    ready: Any,
+    go: Any,
+    out: Any,
 ) -> None:
     quiet = os.open(os.devnull, os.O_WRONLY)
     os.dup2(quiet, 1)
@@ -82,7 +90,7 @@ def spu(
 
     described = link.Desc()
     for i in (0, 1):
-        described.add_party(f"p{i}", f"127.0.0.1:{ports[i]}")
+        described.add_party(f"p{i}", f"127.0.0.1:{(ports if i == rank else seen)[i]}")
     described.recv_timeout_ms = 600_000
     ready.release()
     go.wait()
@@ -115,7 +123,7 @@ def free_ports() -> list[int]:
 
 
 def main() -> None:
-    tool, folder = sys.argv[1:]
+    tool, folder, *given = sys.argv[1:]
     spawn = multiprocessing.get_context("spawn")
     out: Any = spawn.Queue()
     ready, go = spawn.Semaphore(0), spawn.Event()
@@ -124,9 +132,9 @@ def main() -> None:
         ends = spawn.Pipe()
         work = [(openmined, (i, folder, ends[i], ready, go, out)) for i in (0, 1)]
     else:
-        ports = free_ports()
+        ports = [int(port) for port in given] or 2 * free_ports()
         protocol = tool.removeprefix("spu-")
-        work = [(spu, (i, folder, protocol, ports, ready, go, out)) for i in (0, 1)]
+        work = [(spu, (i, folder, protocol, ports[:2], ports[2:], ready, go, out)) for i in (0, 1)]
     processes = [spawn.Process(target=function, args=arguments) for function, arguments in work]
     for process in processes:
         process.start()
