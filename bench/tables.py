@@ -102,8 +102,9 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument("--check", action="store_true", help="change nothing; fail if a page would")
     parser.add_argument("--chart", type=Path, help="draw intersections on links here")
     options = parser.parse_args(argv)
-    if options.chart:
-        of_links.draw(json.loads((options.results / "links.json").read_text()), options.chart)
+    on_links = options.results / "links.json"
+    if options.chart and on_links.exists():
+        of_links.draw(json.loads(on_links.read_text()), options.chart)
     changed = []
     for page in sorted(options.docs.glob("*.md")):
         text = page.read_text()

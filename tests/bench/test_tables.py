@@ -33,6 +33,7 @@ def test_every_table_that_can_be_made_stands_in_one_document():
 TIMES = re.compile(r"\d ?(?:s|ms|µs|ns|seconds|minutes|hours|MB/s|GB/s)\b(?! of silence)")
 GIVEN = [
     r"2\.5 hours there",  # the paper's
+    r"--link 100mbit,20ms",
     r"The paper reports 5 seconds",
     r"differ by more than 60 seconds",
     r"asks again after 2 seconds",
