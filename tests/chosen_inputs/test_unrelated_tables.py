@@ -6,12 +6,15 @@ count, and an integer programme looks for whole factors whose sum is about 1 to 
 """
 
 import csv
+import json
 
 import numpy as np
 import pytest
 
 from coterie.coordinator.simulate.simulation import simulate
+from coterie.jobs.file.result_file import Claim
 from coterie.jobs.kinds.job_file import load_job
+from coterie.jobs.kinds.statistics.count import COUNT
 from tests.chosen_inputs.test_two_tables import MINIMUM, fewest_told, opened
 
 PEOPLE = 160
@@ -211,6 +214,9 @@ def test_columns_that_are_equal_on_the_common_people_alone(tmp_path):
     holders = {"Sex": "clinic", "Gender": "clinic", "G1": "bank", "G2": "bank"}
     rows = who(asked(tmp_path, "id: ID\n", holders, "[[Sex, G1], [Gender, G2]]"), columns)
     assert len(rows)
+    job = load_job(tmp_path / "job.yaml")
+    result = Claim(json.loads((tmp_path / "out" / "result.json").read_text()))
+    assert "Gender x G2: all 4 cells hidden" in COUNT.summary(job, result)[1]
     assert fewest_told(rows) >= MINIMUM
 
 

@@ -197,7 +197,14 @@ def verify_files(tables: Sequence[ClaimedTable], folder: Path, files: Sequence[s
 
 def described(tables: Sequence[ClaimedTable]) -> list[str]:
     """A line for a person about each table."""
-    return [
-        f"{' x '.join(table.names)}: {len(table.counts)} cells, {table.hidden} of them hidden"
-        for table in tables
-    ]
+    lines = []
+    for table in tables:
+        name, cells = " x ".join(table.names), len(table.counts)
+        if table.hidden == cells and len(tables) > 1:
+            lines.append(
+                f"{name}: all {cells} cells hidden, for few records or because of the tables before it: "
+                "ask for it first, or in a job of its own"
+            )
+        else:
+            lines.append(f"{name}: {cells} cells, {table.hidden} of them hidden")
+    return lines
