@@ -100,6 +100,7 @@ figures: $(STAMP)
 	$(MEASURE) conditions --data $(DATA) >/dev/null
 	$(MEASURE) models --data $(DATA) >/dev/null
 	$(MEASURE) questions --data $(DATA) >/dev/null
+	$(MEASURE) utility --data $(DATA) --peers $(PEERS) >/dev/null
 	$(BIN)/coterie bench tables
 
 pictures: $(STAMP)

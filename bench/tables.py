@@ -14,6 +14,7 @@ import argparse
 import json
 import re
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -71,6 +72,9 @@ TABLES: dict[tuple[str, str], tuple[Writer, set[str]]] = {
     ("transfers", "code"): (of_protocols.transfers_code, {"code"}),
     ("transfers", "jobs"): (of_protocols.transfers_jobs, {"jobs"}),
     ("transfers", "speed"): (of_protocols.transfers_speed, {"speed"}),
+    ("utility", "adult"): (partial(of_jobs.utility_kept, "adult"), {"adult"}),
+    ("utility", "second"): (partial(of_jobs.utility_kept, "second"), {"second"}),
+    ("utility", "targets"): (targets, {"targets"}),
     ("scalar_products", "ways"): (of_protocols.scalar_products_ways, {"transfer"}),
 }
 

@@ -42,7 +42,16 @@ def loss_of(values: list[Any], shown: list[frozenset[Any] | None]) -> float:
     return lost / most if most else 0.0
 
 
-def anonypy(frame: Any, columns: list[str], folder: str, k: int) -> tuple[list[Any], int]:
+def width_of(values: list[Any], shown: list[frozenset[Any]], numbers: bool) -> float:
+    """The mean share of the column that a region covers: of its range, or of its values less one."""
+    spread = [max(r) - min(r) if numbers else len(r) - 1 for r in shown]
+    whole = max(values) - min(values) if numbers else len(set(values)) - 1
+    return sum(spread) / len(spread) / whole if whole else 0.0
+
+
+def anonypy(
+    frame: Any, columns: list[str], folder: str, k: int, found: dict[str, float]
+) -> tuple[list[Any], int]:
     from anonypy import Preserver
 
     typed = frame[columns].copy()
@@ -53,7 +62,7 @@ def anonypy(frame: Any, columns: list[str], folder: str, k: int) -> tuple[list[A
     preserver = Preserver(typed, columns, "sensitive")
     preserver.anonymize_k_anonymity(k)
     parts = preserver.modrian.partition(k)
-    losses = []
+    losses, widths = [], []
     for column in columns:
         shown: list[Any] = [None] * len(frame)
         values = frame[column].tolist()
@@ -66,10 +75,14 @@ def anonypy(frame: Any, columns: list[str], folder: str, k: int) -> tuple[list[A
             for i in part:
                 shown[i] = region
         losses.append(loss_of(values, shown))
+        widths.append(width_of(values, shown, frame[column].dtype != object))
+    found |= {"normalised_width": round(sum(widths) / len(widths), 4), "groups": len(parts)}
     return losses, min(map(len, parts))
 
 
-def anjana(frame: Any, columns: list[str], folder: str, k: int) -> tuple[list[Any], int]:
+def anjana(
+    frame: Any, columns: list[str], folder: str, k: int, found: dict[str, float]
+) -> tuple[list[Any], int]:
     from anjana.anonymity import k_anonymity
 
     hierarchies, leaves = {}, {}
@@ -117,10 +130,11 @@ def main() -> None:
             found["prosecutor"] = float(max_rir(frame, columns))
             found["mean_over_groups"] = float(average_rir(frame, columns))
     else:
+        found = {}
         losses, smallest = {"anonypy": anonypy, "anjana": anjana}[tool](
-            frame, columns, folder, int(k)
+            frame, columns, folder, int(k), found
         )
-        found = {"entropy_loss": round(sum(losses) / len(losses), 4), "smallest": smallest}
+        found |= {"entropy_loss": round(sum(losses) / len(losses), 4), "smallest": smallest}
     spent = {
         "seconds": round(time.perf_counter() - begun, 3),
         "cpu_seconds": round(time.process_time() - cpu, 3),

@@ -41,6 +41,23 @@ def integrate_scale(result: dict[str, Any]) -> str:
     return table(head, [[shown(entry.get(key)) for key in keys] for entry in result["scale"]])
 
 
+def utility_kept(part: str, result: dict[str, Any]) -> str:
+    """A row for each method; in its cells the figures for every k, the smallest first."""
+    tools: dict[str, list[dict[str, Any]]] = {}
+    for entry in result[part]:
+        tools.setdefault(entry["tool"].replace("method: ", ""), []).append(entry)
+
+    def cell(entries: list[dict[str, Any]], key: str) -> str:
+        return " / ".join(shown(entry[key]) for entry in entries if key in entry)
+
+    ks = " / ".join(str(k) for k in dict.fromkeys(entry["k"] for entry in result[part]))
+    head = [f"k = {ks}", "groups", "normalised width", "query error", "class error", "seconds",
+            "bytes sent", "messages in sequence"]  # fmt: skip
+    keys = ["groups", "width", "query_error", "class_error", "seconds", "sent_bytes", "messages"]
+    rows = [[tool, *(cell(entries, key) for key in keys)] for tool, entries in tools.items()]
+    return table(head, rows)
+
+
 def _cell(entry: dict[str, Any] | None) -> str:
     if entry is None:
         return ""
