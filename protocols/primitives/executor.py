@@ -42,8 +42,8 @@ class LocalPool:
 
 
 def on_all_cores(work: Callable[[int], None], pieces: Sequence[int]) -> None:
-    """Calls `work` for every piece, on as many threads as there are cores; it releases the GIL."""
-    threads = min(len(pieces), len(os.sched_getaffinity(0)))
+    """Calls `work`, which releases the GIL, for every piece: on all cores, if each gets two or more."""
+    threads = min(len(pieces) // 2, len(os.sched_getaffinity(0)))
     if threads < 2:
         for piece in pieces:
             work(piece)
