@@ -25,7 +25,7 @@ from coterie.protocols.patterns.unique_circuits import WIDTH, one_circuit, sum_c
 from coterie.protocols.statistics.hidden_counts import HiddenCounts
 from coterie.protocols.statistics.shared_counts import Ring
 
-MOST_CELLS = 4096
+MOST_CELLS = 1 << 16
 _ROW = 64  # cells that are added up in the first of two sums
 
 UNIQUES = declare(

@@ -159,6 +159,7 @@ def test_unique_people_are_counted_exactly_where_they_are_asked_for(tmp_path):
 def test_unique_people_of_too_many_combinations_are_refused_before_records_are_matched(
     tmp_path, monkeypatch
 ):
+    monkeypatch.setattr("coterie.jobs.kinds.identify.kind.MOST_CELLS", 4096)
     monkeypatch.delattr("coterie.jobs.kinds.identify.kind.line_up")
     with pytest.raises(DataError, match="combinations, more than the 4,096"):
         run(tmp_path, "uniques: [[Age, Zip, Born]]\n")

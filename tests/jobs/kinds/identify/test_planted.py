@@ -84,3 +84,25 @@ def test_a_column_of_few_common_and_many_rare_values_is_named(own, values):
     found, named = sets_of(table, {"Street": "a", "Sex": "b"})
     assert share < ALPHA or {"Street"} in named
     assert found["distinct"]["Street"] >= len(set(street.tolist()))
+
+
+def test_the_exact_number_on_shares_stands_beside_a_bound_that_is_far_above_it():
+    """Correlated columns of many combinations: the bound knows nothing of the correlation."""
+    rng = np.random.default_rng(6)
+    town = rng.integers(0, 120, 400)
+    code = (town + np.where(rng.random(400) < 0.8, 0, rng.integers(0, 120, 400))) % 120
+    ids = [f"p{row}" for row in range(400)]
+    job = coterie.Job(
+        kind="identify", name="exact", parties={"a": {}, "b": {}}, id="ID",
+        attributes={"Town": {"party": "a"}, "Code": {"party": "b"}}, uniques=[["Town", "Code"]],
+    )  # fmt: skip
+    frames = {
+        "a": pa.table({"ID": ids, "Town": list(map(str, town))}),
+        "b": pa.table({"ID": ids, "Code": list(map(str, code))}),
+    }
+    found = coterie.simulate(job, frames)
+    [one] = found["uniques"]
+    assert one["cells"] > 10_000
+    assert one["uniques"] == round(400 * unique_share([town, code]))
+    [bound] = [each["bound"] for each in found["sets"]]
+    assert one["uniques"] / 400 < bound - 0.4
