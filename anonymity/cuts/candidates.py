@@ -152,11 +152,9 @@ class NodeCutter(Cutter):
         classes: Array | None,
         class_count: int,
     ) -> list[Shape | None]:
-        nodes = np.array([r.node for r in regions if isinstance(r, Node)])
-        group = segments.group
+        nodes, group, child = self._children_of(segments, regions)
         width = int(self._width[nodes].max())
-        places = self._below(nodes[group], self._codes[segments.rows])
-        cell = group * width + (places - self._first_child[nodes[group]])
+        cell = group * width + child
         own = None if classes is None else classes[segments.rows]
         cells, counts, by_class = _counted(cell, len(nodes) * width, own, class_count)
         ends = np.searchsorted(cells, np.arange(len(nodes) + 1) * width).tolist()
@@ -185,7 +183,7 @@ class NodeCutter(Cutter):
     def codes(
         self, segments: Segments, regions: Sequence[Region], shapes: Sequence[Sequence[Region]]
     ) -> Array:
-        nodes = np.array([r.node for r in regions if isinstance(r, Node)])
+        nodes, group, child = self._children_of(segments, regions)
         width = int(self._width[nodes].max())
         part_of = np.zeros((len(nodes), width), np.int64)
         for at, (node, parts) in enumerate(zip(nodes.tolist(), shapes, strict=True)):
@@ -193,10 +191,18 @@ class NodeCutter(Cutter):
             for number, part in enumerate(parts):
                 if isinstance(part, Node):
                     part_of[at, part.node - self._first_child[node]] = number
-        group = segments.group
-        places = self._below(nodes[group], self._codes[segments.rows])
-        found: Array = part_of[group, places - self._first_child[nodes[group]]]
+        found: Array = part_of[group, child]
         return found
+
+    def _children_of(
+        self, segments: Segments, regions: Sequence[Region]
+    ) -> tuple[Array, Array, Array]:
+        """The node of each group; each record's group, and its place among the node's children."""
+        nodes = np.array([r.node for r in regions if isinstance(r, Node)])
+        group = segments.group
+        own = nodes[group]
+        below = self._below(own, self._codes[segments.rows])
+        return nodes, group, below - self._first_child[own]
 
 
 def divided(sizes: Sequence[int], k: int) -> tuple[list[int], list[int]]:

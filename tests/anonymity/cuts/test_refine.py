@@ -75,7 +75,8 @@ def test_groups_are_those_of_the_reference(case):
     tree, shown, _ = refined.groups(case.rows, used, case.requirements, first[2])
     answer = released(case, "groups")
     assert winners_of(answer, 1) == first[0]
-    assert answer.details["tree"] == sorted(tree, key=lambda c: (c["level"], c["condition"]))
+    # Groups of one level have an order of their own in each implementation.
+    assert sorted(map(repr, answer.details["tree"])) == sorted(map(repr, tree))
     assert rows_of(answer) == [{name: text(row[name]) for name in used} for row in shown]
 
 
