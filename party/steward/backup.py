@@ -48,7 +48,7 @@ def back_up(state: Path, party: str, target: Path, now: float | None = None) -> 
         descriptor = os.open(made, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
         with os.fdopen(descriptor, "wb") as raw, tarfile.open(fileobj=raw, mode="w") as archive:
             _add(archive, RESTORED, note)
-            count += _add_books(archive, state)
+            count += _add_books(archive, state, target.parent)
             for path in _files(state):
                 try:
                     data = path.read_bytes()
@@ -66,8 +66,8 @@ def back_up(state: Path, party: str, target: Path, now: float | None = None) -> 
     return count
 
 
-def _add_books(archive: tarfile.TarFile, state: Path) -> int:
-    with tempfile.TemporaryDirectory(dir=state.parent, prefix=".backup-") as made:
+def _add_books(archive: tarfile.TarFile, state: Path, place: Path) -> int:
+    with tempfile.TemporaryDirectory(dir=place, prefix=".backup-") as made:
         copy = Path(made) / FILE
         database(state).copy(copy)
         if copy.exists():

@@ -162,12 +162,14 @@ class Database:
         try:
             return self.sealer.opened(*row)
         except VerificationError:
-            has, file = "has", "books_key"
-            if not self.sealer.keyed:
-                has, file = "has no", "the party file"
+            how = (
+                "with the key of books_key"
+                if self.sealer.keyed
+                else "as books without books_key are"
+            )
             raise VerificationError(
-                f"{self.path}: not sealed with the key that {file} {has}: somebody else has written the "
-                "books, or the key is another one than before; 'coterie party seal' seals them anew"
+                f"{self.path}: not sealed {how}: somebody else has written the books, or the key is another "
+                "one than before; 'coterie party seal' seals them anew"
             ) from None
 
     # Writing.
@@ -245,12 +247,11 @@ class Database:
         """Makes a seal, with the present key, for whatever is in the books."""
         with self._used(make=True) as connection:
             assert connection is not None  # noqa: S101
-            connection.execute("BEGIN IMMEDIATE")
-            row = connection.execute("SELECT content FROM seal").fetchone()
-            serial, _, audit = json.loads(row[0])[:3] if row else (0, False, (0, START))
-            blank = replace(self.sealer.empty(), serial=serial + 1, audit=(audit[0], audit[1]))
-            self._put_seal(connection, _resealed(connection, blank, self.sealer, {})[0])
-            connection.execute("COMMIT")
+            with connection:
+                row = connection.execute("SELECT content FROM seal").fetchone()
+                serial, _, audit = json.loads(row[0])[:3] if row else (0, False, (0, START))
+                blank = replace(self.sealer.empty(), serial=serial + 1, audit=(audit[0], audit[1]))
+                self._put_seal(connection, _resealed(connection, blank, self.sealer, {})[0])
 
     def copy(self, target: Path) -> None:
         """Copies the books as they are at this moment, also while they are written."""
@@ -296,7 +297,8 @@ class Database:
             "secure_delete = ON",
         ):
             made.execute(f"PRAGMA {setting}").fetchall()
-        made.execute(f"BEGIN IMMEDIATE; {_SCHEMA} COMMIT")
+        if not _schema(made):
+            made.execute(f"BEGIN IMMEDIATE; {_SCHEMA} COMMIT")
         made.set_wal_hook(self._grown)
         self._connection, self._file = made, _inode(self.path) or (0, 0)
         return made

@@ -144,7 +144,7 @@ def test_a_skilled_forger_without_the_key_is_noticed(houses, forge):
     jobs(config, "abc")
     skilled(config, forge)
     assert noticed(config)
-    with pytest.raises(VerificationError, match="not sealed with the key that books_key has"):
+    with pytest.raises(VerificationError, match="not sealed with the key of books_key"):
         opened_audit(config)
 
 
