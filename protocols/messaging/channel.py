@@ -342,9 +342,13 @@ class Channel:
             self.kept.keep(what, value, self.opened.since(self._noted), told)
             self._noted = self.opened.so_far
 
-    def drawn(self, what: str, draw: Callable[[], Value]) -> Any:
-        """This party's own random value that shows in the result: drawn once in an attempt."""
-        answer = self.kept.drawn(what)
+    def drawn(self, what: str, draw: Callable[[], Value], lasting: bool = False) -> Any:
+        """This party's own random value that shows in the result: drawn once in an attempt.
+
+        A `lasting` one is drawn once in a job: kept answers depend on it, and later ones must go with
+        them.
+        """
+        answer = self.kept.drawn(what, lasting)
         if answer is not None:
             return value_of(answer)
         value = draw()

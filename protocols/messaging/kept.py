@@ -22,7 +22,8 @@ hidden, as long as both sides keep the shares of one and the same attempt. What 
 and shows in the result (a hidden numbering, noise) is drawn by `Channel.drawn`, once in an attempt. A
 later attempt that needs it draws it anew: a peer that has seen the result of the first, has changed its
 data and says that it kept nothing would otherwise see other data under the same noise. `on_redrawn` is
-called before that, and may refuse; a party whose budget pays for the noise has it charged there.
+called before that, and may refuse; a party whose budget pays for the noise has it charged there. Only a
+numbering on which kept answers depend lasts for the whole job.
 
 In the first attempt the parties also tell each other a commitment to their inputs: for each column
 a digest under a key of the party's own. Everybody keeps them. A party that brings other columns to a
@@ -235,8 +236,8 @@ class Kept:
         """Stores that this party's result is complete. It needs nothing more from its peers."""
         self.keep_drawn(FINISHED, 1)
 
-    def drawn(self, what: str) -> Answer | None:
-        return None if what in self._stale else self._drawn.get(what)
+    def drawn(self, what: str, lasting: bool = False) -> Answer | None:
+        return None if what in self._stale and not lasting else self._drawn.get(what)
 
     def keep_drawn(self, what: str, value: Value) -> None:
         """Stores a random value on the disk, before anything depends on it."""

@@ -368,8 +368,9 @@ def _numbered(
         if job.owner(name) != channel.me:
             continue
         values = joined.domains[name]
-        # Drawn once: two attempts with different numbers would tell which branches are the same.
-        number = channel.drawn(f"numbers of {name}", partial(rng.permutation, len(values)))
+        # Drawn once: kept splits have these numbers, and other ones would tell which are the same.
+        draw = partial(rng.permutation, len(values))
+        number = channel.drawn(f"numbers of {name}", draw, lasting=True)
         codes[name] = number[codes[name]].astype(np.int32)
         if numbers is not None:
             numbers[name] = tuple(number.tolist())

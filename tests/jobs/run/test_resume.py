@@ -3,6 +3,7 @@
 `make kills` kills every party before and after each of its messages.
 """
 
+import csv
 import json
 import random
 import shutil
@@ -13,7 +14,7 @@ from coterie.jobs.kinds.kept_models import FILE
 from coterie.protocols.messaging.channel import Channel
 from coterie.protocols.messaging.wire import encode
 from tests.jobs.run.interrupted import World
-from tests.jobs.run.resumed_jobs import NAMES, RANDOM, RECOMPUTED, comparable, write_job
+from tests.jobs.run.resumed_jobs import NAMES, PEOPLE, RANDOM, RECOMPUTED, comparable, write_job
 from tests.protocols.wrappers import Fault
 
 
@@ -127,3 +128,32 @@ def cut(path, answers):
     left = min(answers, len(found) - 1)
     file.replace([*(a for a in stored if not a.token), *found[:left]])
     file.close()
+
+
+def by_values(job, node):
+    """A node of a tree whose branches have the values that their owners know."""
+    if "branches" not in node:
+        return node["class"]
+    with (job.space(node["party"]).kept / "branches.csv").open(newline="") as file:
+        own = {(row["attribute"], row["branch"]): row["value"] for row in csv.DictReader(file)}
+    return node["attribute"], {
+        own[node["attribute"], number]: by_values(job, below)
+        for number, below in node["branches"].items()
+    }
+
+
+def test_the_hidden_branches_of_a_tree_keep_their_meaning_over_interruptions(
+    world, tmp_path, monkeypatch
+):
+    text, *rest = PEOPLE["tree"]
+    deep = text.replace("max_depth: 1", "max_depth: 2")
+    monkeypatch.setitem(PEOPLE, "tree", (deep, *rest))
+    job = world("tree")
+    assert set(job.attempt().values()) == {None}
+    expected, count = by_values(job, job.release()["tree"]), job.messages["b"]
+    assert "branches" in str(job.release()["tree"]["branches"])  # two levels
+    for at in range(count // 2, count, max(1, count // 16)):
+        shutil.rmtree(job.folder)
+        job.attempt({"b": Fault("kill-after", at)})
+        assert set(job.attempt().values()) == {None}
+        assert by_values(job, job.release()["tree"]) == expected, at

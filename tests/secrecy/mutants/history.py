@@ -37,7 +37,7 @@ MUTANTS = [
     mutant(
         "noise of an earlier attempt",
         "protocols/messaging/kept.py",
-        "return None if what in self._stale else self._drawn.get(what)",
+        "return None if what in self._stale and not lasting else self._drawn.get(what)",
         "return self._drawn.get(what)",
         f"{_ATTEMPTS}test_noise_that_a_peer_may_have_seen_is_not_used_for_other_data",
     ),
