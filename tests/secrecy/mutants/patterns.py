@@ -51,9 +51,17 @@ MUTANTS = [
     mutant(
         "the numbers of branches that are drawn once",
         "jobs/kinds/statistics/tree.py",
-        'number = channel.drawn(f"numbers of {name}", partial(rng.permutation, len(values)))',
-        "number = rng.permutation(len(values))",
+        'number = channel.drawn(f"numbers of {name}", draw, lasting=True)',
+        "number = draw()",
         "tests/jobs/run/test_resume.py::test_what_is_random_in_a_release_is_drawn_once[tree]",
+    ),
+    mutant(
+        "the numbers of branches that last for the whole job",
+        "jobs/kinds/statistics/tree.py",
+        "draw, lasting=True)",
+        "draw)",
+        "tests/jobs/run/test_resume.py::"
+        "test_the_hidden_branches_of_a_tree_keep_their_meaning_over_interruptions",
     ),
     mutant(
         "the token of an attempt",
