@@ -64,6 +64,12 @@ def test_no_series_of_populations_tells_how_many_records_a_column_of_many_values
     assert len(once) > 100
 
 
+def test_without_a_population_the_number_of_records_is_not_told_either():
+    """Tables of 200 values that all occur once, or nearly, among 200 to 220 records."""
+    assert {answer(n, 200, 2 * 200 - n, None) for n in range(200, 221)} == {200}
+    assert answer(300, 200, 100, None) == 200
+
+
 def test_an_estimate_is_no_lower_than_that_of_the_exact_numbers():
     rng = np.random.default_rng(3)
     for _ in range(500):

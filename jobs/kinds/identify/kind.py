@@ -417,7 +417,7 @@ def _values_told(job: IdentifyJob, prepared: OpenColumns, name: str) -> int:
     many people are unique by the column, which needs groups of one.
     """
     column = prepared.columns[name]
-    people = max(job.population or prepared.records, column.distinct)
+    people = max(job.population or 0, column.distinct)  # without one, that of the common records
     share = _share_told(column.once, prepared.records)
     told = column.distinct + math.ceil(math.e * share * (people - column.distinct))
     if share > _NEARLY_ALL:  # telephone numbers are no independent draws
