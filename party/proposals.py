@@ -95,7 +95,11 @@ class Proposals:
                 checks.append(pb.Check(name="policy", ok=False, detail=str(error)))
                 return False
 
-        asked = request.job_yaml and check("coordinator", lambda: self._check_coordinator(caller))
+        # Of a stranger, no job was read.
+        unlisted = judge_coordinator(self._config.any_policy, caller.name)
+        asked = (request.job_yaml or unlisted) and check(
+            "coordinator", lambda: self._check_coordinator(caller)
+        )
         if asked and counted():
             job: list[Job] = []
 

@@ -100,7 +100,9 @@ class PartyServer:
         self._admission = Admission(lambda: self.config.limits, self._throttled, clock)
         self._server = grpc.server(
             futures.ThreadPoolExecutor(_THREADS, thread_name_prefix="rpc"),
-            interceptors=[Gate(self._admission, lambda: self.config, self._revoked)],
+            interceptors=[
+                Gate(self._admission, lambda: self.config, self._revoked, self._acquainted)
+            ],
             options=(*_OPTIONS, ("grpc.max_allowed_incoming_connections", _connections())),
             maximum_concurrent_rpcs=_THREADS,
         )
@@ -284,6 +286,12 @@ class PartyServer:
             )
         except EnvironmentFaultError as error:
             log.error("%s", error)
+
+    def _acquainted(self, name: str) -> bool:
+        """Whether somebody has a job here, or is a peer of a running one."""
+        return any(name in config.peers for config in self._worker.older_files()) or any(
+            record.coordinator == name for record in self._book.all()
+        )
 
     def _peer(self, context: grpc.ServicerContext) -> str:
         caller = self._caller(context)

@@ -3,7 +3,8 @@
 Each coordinator and each party of the roster has an account of its own; all other holders of a
 certificate of the authority, the strangers, share one small account. An account bounds the calls
 (streams among them) that are open at once, and the calls, bytes and refusals of a minute. Some
-calls are always reserved for the party's own operator and for health checks.
+calls are always reserved for the party's own operator and for health checks. No message of a
+stranger is read.
 
 A rejected call reaches no other part of the server. The audit log does not list each of them: it
 has a line for the first rejected call, and one line with the number for each minute.
@@ -11,8 +12,9 @@ has a line for the first rejected call, and one line with the number for each mi
 
 from __future__ import annotations
 
+import contextlib
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from coterie.party.limits import Limits
@@ -20,7 +22,7 @@ from coterie.party.limits import Limits
 CAPACITY = 1024  # calls at once, of all callers together
 RESERVED = 128  # of these, for the operator and for health checks
 _MINUTE = 60.0
-_STRANGERS_SHARE = 8  # all strangers together have one caller's limits divided by this
+_STRANGERS_SHARE = 8  # all strangers together have one caller's calls divided by this
 STRANGERS = "strangers"
 
 
@@ -57,47 +59,63 @@ class Admission:
         self._accounts: dict[str, Account] = {}
         self._open = 0
 
-    def enter(self, name: str, size: int = 0, *, hasty: bool = False) -> None:
+    def enter(self, name: str, *, hasty: bool = False) -> None:
         """Admits one more call of this caller, or raises `TooMuchError`.
 
         `leave` must follow an admitted call. The rate of a `hasty` caller is not limited, because
         parties call often while they wait for each other.
         """
-        summed, first = None, False
+        with self._turning_away(name) as account:
+            self._judge(account, name, hasty)
+            account.calls += 1
+            account.open += 1
+            self._open += 1
+
+    def took(self, name: str, size: int) -> None:
+        """Counts the bytes of a message that an admitted call has brought, or raises `TooMuchError`."""
+        with self._turning_away(name) as account:
+            account.size += size
+            self._judge_size(account)
+
+    @contextlib.contextmanager
+    def _turning_away(self, name: str) -> Iterator[Account]:
+        """The account, which counts and notes a `TooMuchError`."""
+        summed, first = None, ""
         try:
             with self._lock:
                 account, summed = self._account(name)
-                reason = self._reason(account, name, size, hasty)
-                if reason:
-                    first = not account.turned_away
+                try:
+                    yield account
+                except TooMuchError as error:
+                    account.reason = str(error)
+                    first = "" if account.turned_away else account.reason
                     account.turned_away += 1
-                    account.reason = reason
-                    raise TooMuchError(reason)
-                account.calls += 1
-                account.size += size
-                account.open += 1
-                self._open += 1
+                    raise
         finally:
             if summed:
                 self._note(*summed)
             if first:
-                self._note(name, 1, reason)
+                self._note(name, 1, first)
 
-    def _reason(self, account: Account, name: str, size: int, hasty: bool) -> str:
+    def _judge(self, account: Account, name: str, hasty: bool) -> None:
         limits = self._limits()
         share = _STRANGERS_SHARE if name == STRANGERS else 1
         calls, rate, refusals = limits.calls, limits.rate, limits.refusals
         if self._open >= CAPACITY - RESERVED:
-            return "the server has no free calls; try again later"
+            raise TooMuchError("the server has no free calls; try again later")
         if account.open >= max(1, calls // share):
-            return f"limits.calls: {account.open} calls are open"
+            raise TooMuchError(f"limits.calls: {account.open} calls are open")
         if account.calls >= max(1, rate // share) and not hasty:
-            return f"limits.rate: {account.calls} calls within a minute"
-        if account.size + size > limits.bytes // share:
-            return f"limits.bytes: {account.size + size} bytes within a minute"
+            raise TooMuchError(f"limits.rate: {account.calls} calls within a minute")
         if account.refusals >= refusals:
-            return f"limits.refusals: {account.refusals} calls were refused within a minute"
-        return ""
+            raise TooMuchError(
+                f"limits.refusals: {account.refusals} calls were refused within a minute"
+            )
+        self._judge_size(account)
+
+    def _judge_size(self, account: Account) -> None:
+        if account.size > self._limits().bytes:
+            raise TooMuchError(f"limits.bytes: {account.size} bytes within a minute")
 
     def leave(self, name: str) -> None:
         """Notes the end of an admitted call."""

@@ -1,14 +1,21 @@
 """The interceptor of a server: `Admission` decides about every call of every service.
 
+It decides before a message of the call is read, and gRPC takes in no more than a window of a message
+that nobody reads. So every handler becomes one of a stream of undecoded messages, which is the same
+on the wire. A message is counted before it is decoded; one that cannot be decoded is a refusal. The
+messages of strangers are not read: an empty one stands for each.
+
 A caller with a revoked certificate is refused, whatever it calls.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import grpc
+from google.protobuf.message import DecodeError
 
 from coterie.base.errors import RefusedError
 from coterie.party.callers.admission import STRANGERS, Admission, TooMuchError
@@ -27,6 +34,16 @@ _REFUSED = {
 }
 
 
+@dataclass(frozen=True)
+class _Seen:
+    """A caller, as far as it matters to the gate."""
+
+    account: str | None
+    hasty: bool = False  # its rate is not limited
+    read: bool = True  # its messages are read
+    revoked: Caller | None = None
+
+
 class Gate(grpc.ServerInterceptor):  # type: ignore[misc]
     """Admits a call, counts a refusal, and frees the call's place when it ends."""
 
@@ -35,45 +52,48 @@ class Gate(grpc.ServerInterceptor):  # type: ignore[misc]
         admission: Admission,
         config: Callable[[], PartyConfig],
         revoked: Callable[[Caller], None],
+        acquainted: Callable[[str], bool],
     ) -> None:
         self._admission = admission
         self._config = config
         self._revoked = revoked
+        self._acquainted = acquainted  # from jobs here, though no file in force has the name
 
     def intercept_service(self, continuation: Any, details: Any) -> Any:
         handler = continuation(details)
         if handler is None:
             return None
-        for kind in ("unary_unary", "unary_stream", "stream_unary", "stream_stream"):
-            behaviour = getattr(handler, kind)
-            if behaviour is not None:
-                guarded = self._guarded(behaviour, details.method)
-                return handler._replace(**{kind: guarded})
-        return handler
+        answers = "stream" if handler.response_streaming else "unary"
+        behaviour = getattr(
+            handler, f"{'stream' if handler.request_streaming else 'unary'}_{answers}"
+        )
+        make = getattr(grpc, f"stream_{answers}_rpc_method_handler")
+        guarded = self._guarded(behaviour, handler, details.method)
+        return make(guarded, response_serializer=handler.response_serializer)
 
-    def _guarded(self, behaviour: Any, method: str) -> Any:
-        def guarded(request: Any, context: grpc.ServicerContext, *more: Any) -> Any:
-            name, hasty, revoked = self._account_of(context, method)
-            if name is None:
-                return behaviour(request, context, *more)
-            try:
-                self._admission.enter(name, _size(request), hasty=hasty)
-            except TooMuchError as error:
-                context.abort(grpc.StatusCode.RESOURCE_EXHAUSTED, str(error))
+    def _guarded(self, behaviour: Any, handler: Any, method: str) -> Any:
+        decode = handler.request_deserializer or bytes
 
-            def left() -> None:
-                self._admission.leave(name)
-                if context.code() in _REFUSED and not hasty:
-                    self._admission.refused(name)
-
-            if not context.add_callback(left):
-                left()
+        def guarded(messages: Iterator[bytes], context: grpc.ServicerContext, *more: Any) -> Any:
+            seen = self._seen(context, method)
+            name, revoked = seen.account, seen.revoked
+            if name is not None:
+                self._enter(name, seen.hasty, context)
             if revoked is not None:
                 self._revoked(revoked)
                 reason = f"{REVOKED} that '{revoked.name}' shows"
                 context.abort(grpc.StatusCode.PERMISSION_DENIED, reason)
+            requests = self._requests(name, messages, decode, context)
+            if handler.request_streaming:
+                request: Any = requests if seen.read else iter(())
+            elif not seen.read:
+                request = decode(b"")
+            else:
+                request = next(requests, None)
+                if request is None:
+                    context.abort(grpc.StatusCode.INVALID_ARGUMENT, "a call without a message")
             answer = behaviour(request, context, *more)
-            if isinstance(answer, pb.Decision) and answer.state == pb.REFUSED:
+            if name is not None and isinstance(answer, pb.Decision) and answer.state == pb.REFUSED:
                 self._admission.refused(name)
             return answer
 
@@ -82,32 +102,57 @@ class Gate(grpc.ServerInterceptor):  # type: ignore[misc]
                 setattr(guarded, mark, getattr(behaviour, mark))
         return guarded
 
-    def _account_of(
-        self, context: grpc.ServicerContext, method: str
-    ) -> tuple[str | None, bool, Caller | None]:
-        """The account of a call, whether its rate is unlimited, and a revoked caller.
+    def _enter(self, name: str, hasty: bool, context: grpc.ServicerContext) -> None:
+        """Admits a call until it ends, or ends it."""
+        try:
+            self._admission.enter(name, hasty=hasty)
+        except TooMuchError as error:
+            context.abort(grpc.StatusCode.RESOURCE_EXHAUSTED, str(error))
 
-        The account is None for calls that are not limited: the operator's, and known callers' health
-        checks. The third result is the caller, if its certificate was revoked.
-        """
+        def left() -> None:
+            self._admission.leave(name)
+            if context.code() in _REFUSED and not hasty:
+                self._admission.refused(name)
+
+        if not context.add_callback(left):
+            left()
+
+    def _requests(
+        self,
+        name: str | None,
+        messages: Iterator[bytes],
+        decode: Callable[[bytes], Any],
+        context: grpc.ServicerContext,
+    ) -> Iterator[Any]:
+        """The messages of a call, each counted and then decoded."""
+        for message in messages:
+            try:
+                if name is not None:
+                    self._admission.took(name, len(message))
+                request = decode(message)
+            except TooMuchError as error:
+                context.abort(grpc.StatusCode.RESOURCE_EXHAUSTED, str(error))
+            except (DecodeError, UnicodeError):
+                reason = "the message cannot be decoded; is it of another version of Coterie?"
+                context.abort(grpc.StatusCode.INVALID_ARGUMENT, reason)
+            del message  # of up to 64 MB
+            yield request
+
+    def _seen(self, context: grpc.ServicerContext, method: str) -> _Seen:
+        """Who calls. The operator's calls, and known callers' health checks, have no account."""
         config = self._config()
         try:
             caller = caller_of(context)
         except RefusedError:
-            return STRANGERS, False, None
+            return _Seen(STRANGERS, read=False)
         if caller.serial in config.identity.revoked:
-            return STRANGERS, False, caller
+            return _Seen(STRANGERS, read=False, revoked=caller)
         if config.is_operator(caller):
-            return None, False, None
-        if caller.name in config.peers:
-            at_will = method.startswith(_PEERS)
-            return (None, False, None) if method == HEALTH else (caller.name, at_will, None)
-        if caller.name in config.any_policy.coordinators:
-            return (None, False, None) if method == HEALTH else (caller.name, False, None)
-        return STRANGERS, False, None
-
-
-def _size(request: Any) -> int:
-    if isinstance(request, bytes):
-        return len(request)
-    return int(request.ByteSize()) if hasattr(request, "ByteSize") else 0
+            return _Seen(None)
+        known = caller.name in config.peers or caller.name in config.any_policy.coordinators
+        if not known:
+            return _Seen(STRANGERS, read=self._acquainted(caller.name))
+        if method == HEALTH:
+            return _Seen(None)
+        at_will = method.startswith(_PEERS) and caller.name in config.peers
+        return _Seen(caller.name, hasty=at_will)

@@ -6,6 +6,7 @@ import socket
 import time
 from pathlib import Path
 
+import grpc
 import pytest
 
 from tests.coordinator.support import coterie
@@ -29,3 +30,35 @@ def test_idle_strangers_are_gone_after_a_deadline_and_the_operator_is_served_mea
     finally:
         for one in idle:
             one.close()
+
+
+def sent_by_a_stranger(houses, message, calls):
+    """The codes of calls of somebody with a certificate that nobody's file has."""
+    houses.authority.issue("mallory")
+    identity = houses.authority.identity("mallory")
+    channel = identity.connect("bank", f"127.0.0.1:{houses.ports['bank']}")
+    houses.stack.callback(channel.close)
+    codes = []
+    for method in calls:
+        try:
+            codes.append(channel.unary_unary(method)(message, timeout=60))
+        except grpc.RpcError as error:
+            codes.append(error.code())
+    return codes
+
+
+@pytest.mark.slow
+def test_messages_of_strangers_are_not_read(houses):
+    houses.spawn("bank")
+    pid = houses.processes["bank"].pid
+
+    def memory(what):
+        status = Path(f"/proc/{pid}/status").read_text()
+        return int(re.search(rf"{what}:\s+(\d+) kB", status)[1]) / 1000
+
+    assert coterie("party", "health", "--config", houses.path("bank")).code == 0
+    before = memory("VmRSS")
+    methods = [f"/coterie.v1.{m}" for m in ("Jobs/Start", "Jobs/List", "Peers/Part")]
+    codes = sent_by_a_stranger(houses, b"\xff" * 60_000_000, methods * 5)
+    assert set(codes) <= {grpc.StatusCode.NOT_FOUND, grpc.StatusCode.PERMISSION_DENIED}
+    assert memory("VmHWM") - before < 40

@@ -28,7 +28,9 @@ class Desk:
         count = 0
         for _ in range(times):
             try:
-                self.admission.enter(name, size, hasty=hasty)
+                self.admission.enter(name, hasty=hasty)
+                if size:
+                    self.admission.took(name, size)
             except TooMuchError:
                 continue
             count += 1

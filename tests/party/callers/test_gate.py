@@ -24,8 +24,11 @@ def test_a_thousand_streams_of_one_caller_silence_nobody(houses):
             next(call)
         except grpc.RpcError as error:
             turned_away.append(error.code())
-    # On a busy machine gRPC itself may give up a call of so many before the server has read it.
-    busy = turned_away.count(grpc.StatusCode.UNAVAILABLE)
+    # On a busy machine gRPC itself may give up a call of so many before the server has read it, or
+    # end one that the server does not read before it tells the reason.
+    busy = sum(
+        turned_away.count(c) for c in (grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.CANCELLED)
+    )
     assert turned_away.count(grpc.StatusCode.RESOURCE_EXHAUSTED) == len(turned_away) - busy
     assert len(calls) - 128 <= len(turned_away) <= len(calls) - 128 + busy
     assert busy <= 10
@@ -66,6 +69,39 @@ def test_refused_proposals_are_throttled_and_the_audit_log_stays_short(houses):
             codes.append(error.details())
     assert codes == [pb.REFUSED] * 5 + [TOO_MANY] * 45
     assert len(read_entries(houses.state("bank") / "audit.log")) == 1 + 5 + 1
+
+
+def test_messages_that_cannot_be_decoded_are_refusals_and_their_bytes_count(houses):
+    houses.write("bank", limits={"refusals": 3, "bytes": "16MB"})
+    houses.serve("bank")
+    identity = houses.authority.identity("analyst")
+    channel = identity.connect("bank", f"127.0.0.1:{houses.ports['bank']}")
+    houses.stack.callback(channel.close)
+    propose = channel.unary_unary("/coterie.v1.Jobs/Propose")
+    told = []
+    for message in (b"\xff", b"\xff", b"\xff" * 20_000_000, b"\xff"):
+        with pytest.raises(grpc.RpcError) as error:
+            propose(message, timeout=60)
+        told.append((error.value.code().name, error.value.details()))
+    garbled = "the message cannot be decoded; is it of another version of Coterie?"
+    heavy = "limits.bytes: 20000002 bytes within a minute"
+    assert told == [("INVALID_ARGUMENT", garbled)] * 2 + [("RESOURCE_EXHAUSTED", heavy)] * 2
+
+
+def test_strangers_learn_that_they_are_strangers_and_coordinators_of_old_keep_their_jobs(houses):
+    server = houses.serve("bank")
+    houses.authority.issue("other")
+    request = pb.DescribeRequest(job_yaml=houses.job())
+    [check] = houses.stub("other", "bank").Describe(request, timeout=60).checks
+    assert (check.name, check.ok) == ("coordinator", False)
+    proposal = pb.Proposal(job_id="a" * 32, job_yaml=houses.job())
+    assert houses.stub("analyst", "bank").Propose(proposal, timeout=60).state == pb.ACCEPTED
+    houses.write("bank", policy={"coordinators": ["other"]})
+    assert server._live.look(at_once=True)
+    watched = next(houses.stub("analyst", "bank").Watch(pb.JobRef(job_id="a" * 32), timeout=60))
+    assert watched.state != pb.STATE_UNSPECIFIED
+    answer = houses.stub("analyst", "bank").Propose(proposal, timeout=60)
+    assert "analyst" in answer.reason and answer.state == pb.REFUSED
 
 
 def test_strangers_calls_are_throttled_whatever_they_call(houses):
