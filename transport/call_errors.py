@@ -28,7 +28,8 @@ _CAUSES = {  # a part of gRPC's text, and its meaning; tests/transport/test_grpc
     "Endpoint closing": "no answer",  # the handshake took too long
     "handshaker shutdown": "no answer",
     # Whom a server does not accept learns no more: TLS 1.3 checks a client after its own handshake.
-    "last error: UNAVAILABLE": "it closed the connection; does it accept this party's certificate?",
+    "last error: UNAVAILABLE": "it closed the connection; does it accept this party's certificate, "
+    "and is its clock right?",
 }
 
 

@@ -88,7 +88,14 @@ def _handshake(
             # In TLS 1.3 the server checks our certificate after our side of the handshake: a first
             # byte means that it was accepted.
             if not secured.recv(1):
-                yield failed(name, "tls", f"{address} closed the connection", gone)
+                valid = x509.load_pem_x509_certificate(identity.certificate)
+                detail = (
+                    f"{address} closed the connection: it does not accept the certificate of "
+                    f"'{identity.name}' (valid from {valid.not_valid_before_utc:%Y-%m-%d %H:%M} to "
+                    f"{valid.not_valid_after_utc:%Y-%m-%d %H:%M} UTC); compare its clock with this "
+                    "one, and its authority's certificate with yours"
+                )
+                yield failed(name, "tls", detail, gone)
                 return
     except ssl.SSLCertVerificationError as error:
         yield _unverified(name, address, identity, error, seconds)

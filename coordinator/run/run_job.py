@@ -188,11 +188,15 @@ class Drive:
             self._close()
 
     def _probe(self) -> None:
-        """Raises an error unless every party's server answers and shows the right certificate."""
+        """Raises an error unless all parties' servers answer, show the right certificates and speak
+        one version with each other."""
         seconds = self._patience.connect
-        self._everywhere(
-            lambda name: probe.require(name, self._addresses[name], self._identity, seconds)
-        )
+
+        def wire(name: str) -> int:
+            probe.require(name, self._addresses[name], self._identity, seconds)
+            return self._clients[name].describe().wire
+
+        check_wire(self._everywhere(wire))
 
     def attach(self, out: Path) -> dict[str, Any]:
         """Follows a job that goes on by itself. Whatever ends this command does not end the job."""
@@ -290,7 +294,6 @@ class Drive:
             first = next(iter(refusals.values()))
             text = "; ".join(f"{name}: {one.reason}" for name, one in refusals.items())
             raise _FIRST_ERRORS.get(first.exit_code, RefusedError)(text)
-        check_wire({name: decision.wire for name, decision in decisions.items()})
         return decisions
 
     def _propose_to(self, name: str) -> pb.Decision:
@@ -320,10 +323,10 @@ class Drive:
 
 
 def check_wire(versions: Mapping[str, int]) -> None:
-    """Raises unless all parties speak one version with each other; 0 is one before decisions told it."""
+    """Raises unless all parties speak one version with each other; 0 is one before servers told it."""
     newest = max(versions.values())
     if older := [name for name, version in versions.items() if version != newest]:
-        told = f"version {versions[older[0]]}" if versions[older[0]] else "a version before 4"
+        told = f"version {versions[older[0]]}" if versions[older[0]] else "a version before 2"
         raise UnreachableError(
             f"{', '.join(older)}: speaks {told} of the wire, and other parties version {newest}; "
             "bring the older ones up to date"

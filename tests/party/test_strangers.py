@@ -4,11 +4,14 @@ import re
 import resource
 import socket
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import grpc
 import pytest
 
+from coterie.base.errors import UnreachableError
+from coterie.coordinator.run.probe import require
 from tests.coordinator.support import coterie
 
 
@@ -30,6 +33,9 @@ def test_idle_strangers_are_gone_after_a_deadline_and_the_operator_is_served_mea
     finally:
         for one in idle:
             one.close()
+
+
+ENDINGS = {"certificate": "crt", "key": "key"}
 
 
 def sent_by_a_stranger(houses, message, calls):
@@ -62,3 +68,15 @@ def test_messages_of_strangers_are_not_read(houses):
     codes = sent_by_a_stranger(houses, b"\xff" * 60_000_000, methods * 5)
     assert set(codes) <= {grpc.StatusCode.NOT_FOUND, grpc.StatusCode.PERMISSION_DENIED}
     assert memory("VmHWM") - before < 40
+
+
+def test_a_coordinator_whose_certificate_begins_tomorrow_is_told_of_the_clocks(houses):
+    """To the server, the certificate is as one of an hour ago is to a server that is a day behind."""
+    houses.serve("bank")
+    houses.authority.issue("analyst", file="early", start=1)
+    usual = houses.authority.identity("analyst")  # reading the early one here would be refused
+    early = {n: usual.files.certificate.with_name(f"early.{e}") for n, e in ENDINGS.items()}
+    pem = early["certificate"].read_bytes()
+    identity = replace(usual, files=replace(usual.files, **early), certificate=pem)
+    with pytest.raises(UnreachableError, match=r"closed the connection: .*compare its clock"):
+        require("bank", f"127.0.0.1:{houses.ports['bank']}", identity, 10)

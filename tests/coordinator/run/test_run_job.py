@@ -89,20 +89,26 @@ def test_a_column_the_policy_does_not_list_is_refused_by_name(organisations, tmp
     assert "card: policy" in done.error
 
 
-def test_a_party_of_an_older_version_is_named_at_the_proposal(organisations, tmp_path, monkeypatch):
-    """Whose decision does not say which wire it speaks."""
-    propose = PartyClient.propose
+def test_a_party_of_an_older_version_is_named_before_anything_is_proposed(
+    organisations, tmp_path, monkeypatch
+):
+    """Whose description does not say which wire it speaks."""
+    describe = PartyClient.describe
 
     def as_older(self, *job):
-        decision = propose(self, *job)
+        description = describe(self, *job)
         if self.name == "bank":
-            decision.ClearField("wire")
-        return decision
+            description.ClearField("wire")
+        return description
 
-    monkeypatch.setattr(PartyClient, "propose", as_older)
+    def never(self, *job):
+        raise AssertionError("a job was proposed")
+
+    monkeypatch.setattr(PartyClient, "describe", as_older)
+    monkeypatch.setattr(PartyClient, "propose", never)
     done = run(organisations, tmp_path / "out")
     assert done.code == 5
-    assert done.error.startswith("bank: speaks a version before 4 of the wire, and other parties")
+    assert done.error.startswith("bank: speaks a version before 2 of the wire, and other parties")
     assert "started" not in done.err
 
 
@@ -110,7 +116,7 @@ def test_a_party_of_an_older_version_is_named_at_the_proposal(organisations, tmp
     ("versions", "match"),
     [
         ({"a": 4, "b": 5, "c": 5}, "^a: speaks version 4 of the wire, and other parties version 5"),
-        ({"a": 5, "b": 0, "c": 0}, "^b, c: speaks a version before 4 of the wire"),
+        ({"a": 5, "b": 0, "c": 0}, "^b, c: speaks a version before 2 of the wire"),
     ],
 )
 def test_parties_of_two_versions_are_told_apart(versions, match):
