@@ -41,7 +41,7 @@ IDENTIFIERS = declare(
 )
 STATE = declare(
     "answer: state of a job",
-    what="Where a job stands, how many jobs stand before it in the queue, whether it may go on after an interruption, and how it ended: the step, whom the party blames and why, in the words of a decision; of a false score also the scores.",
+    what="Where a job stands, how many jobs stand before it in the queue, which peer the party cannot reach and why, whether it may go on after an interruption, and how it ended: the step, whom the party blames and why, in the words of a decision; of a false score also the scores.",
     to="the coordinator of the job",
     why="The coordinator shows how far the job is, and what ended it.",
 )

@@ -30,6 +30,7 @@ from coterie.party.store.database import ADVICE, database
 from coterie.protocols.messaging.opening import tell
 from coterie.protocols.messaging.wrappers import Traffic
 from coterie.protos.jobs_pb2 import Event, State
+from coterie.transport.error_messages import without_folders
 
 _OFTEN = 0.1  # seconds between two noted events of steps and progress within one phase
 RESTARTED = "the server was restarted"
@@ -60,6 +61,7 @@ class Book:
         self.ends = 0  # how many jobs have ended since the server started
         self.listener: Callable[[Record], None] = lambda record: None
         self.place: Callable[[str], int] = lambda job_id: 0  # of a job in the queue
+        self.waits: Callable[[str], str] = lambda job_id: ""  # for whom, and why
         self._take_all()
         for record in self._records.values():
             if record.state in (State.RUNNING, State.STATE_UNSPECIFIED):
@@ -345,11 +347,16 @@ class Book:
             exit_code=record.exit_code,
             culprit=record.culprit,
             place=self.place_of(record),
+            waits=self.waits_of(record),
             sent_to=dict(record.sent_to),
         )
 
     def place_of(self, record: Record) -> int:
         return self.place(record.job_id) if record.state == State.QUEUED else 0
+
+    def waits_of(self, record: Record) -> str:
+        waits = self.waits(record.job_id) if record.state == State.QUEUED else ""
+        return tell(STATE, without_folders(one_line(waits)))
 
     def newest(self, record: Record) -> Event:
         """The last event, with the present time and bytes."""
@@ -357,7 +364,7 @@ class Book:
             event = Event()
             event.CopyFrom(record.events[-1][1])
             event.seconds = self.seconds(record)
-            event.place = self.place_of(record)
+            event.place, event.waits = self.place_of(record), self.waits_of(record)
             event.sent_bytes = record.traffic.sent_bytes
             event.received_bytes = record.traffic.received_bytes
             event.sent_to.update(record.sent_to)

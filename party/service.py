@@ -234,7 +234,7 @@ class JobService(JobsServicer):
                 place=self._book.place_of(record),
             )
             if record.state == State.QUEUED:
-                summary.detail = in_queue(summary.place)
+                summary.detail = in_queue(summary.place, self._book.waits_of(record))
             if (hold := record.held) is not None:
                 summary.held, summary.detail = hold.about, hold.words
             size += summary.ByteSize()
@@ -378,6 +378,7 @@ def _tail(events: list[tuple[int, pb.Event]], seen: int) -> list[tuple[int, pb.E
     return events[at:]
 
 
-def in_queue(place: int) -> str:
+def in_queue(place: int, waits: str) -> str:
     """Where a queued job stands, for people."""
-    return f"place {place} in the queue" if place else "has a place; waits for the other parties"
+    stands = f"place {place} in the queue" if place else "has a place; waits for the other parties"
+    return f"{stands}; {waits}" if waits else stands

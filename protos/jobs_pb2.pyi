@@ -155,7 +155,7 @@ class Cancelled(_message.Message):
     def __init__(self) -> None: ...
 
 class Event(_message.Message):
-    __slots__ = ("state", "step", "done", "total", "sent_bytes", "received_bytes", "seconds", "error", "exit_code", "culprit", "place", "sent_to")
+    __slots__ = ("state", "step", "done", "total", "sent_bytes", "received_bytes", "seconds", "error", "exit_code", "culprit", "place", "sent_to", "waits")
     class SentToEntry(_message.Message):
         __slots__ = ("key", "value")
         KEY_FIELD_NUMBER: _ClassVar[int]
@@ -175,6 +175,7 @@ class Event(_message.Message):
     CULPRIT_FIELD_NUMBER: _ClassVar[int]
     PLACE_FIELD_NUMBER: _ClassVar[int]
     SENT_TO_FIELD_NUMBER: _ClassVar[int]
+    WAITS_FIELD_NUMBER: _ClassVar[int]
     state: State
     step: str
     done: int
@@ -187,7 +188,8 @@ class Event(_message.Message):
     culprit: str
     place: int
     sent_to: _containers.ScalarMap[str, int]
-    def __init__(self, state: _Optional[_Union[State, str]] = ..., step: _Optional[str] = ..., done: _Optional[int] = ..., total: _Optional[int] = ..., sent_bytes: _Optional[int] = ..., received_bytes: _Optional[int] = ..., seconds: _Optional[float] = ..., error: _Optional[str] = ..., exit_code: _Optional[int] = ..., culprit: _Optional[str] = ..., place: _Optional[int] = ..., sent_to: _Optional[_Mapping[str, int]] = ...) -> None: ...
+    waits: str
+    def __init__(self, state: _Optional[_Union[State, str]] = ..., step: _Optional[str] = ..., done: _Optional[int] = ..., total: _Optional[int] = ..., sent_bytes: _Optional[int] = ..., received_bytes: _Optional[int] = ..., seconds: _Optional[float] = ..., error: _Optional[str] = ..., exit_code: _Optional[int] = ..., culprit: _Optional[str] = ..., place: _Optional[int] = ..., sent_to: _Optional[_Mapping[str, int]] = ..., waits: _Optional[str] = ...) -> None: ...
 
 class FileChunk(_message.Message):
     __slots__ = ("path", "data", "last", "job_id")

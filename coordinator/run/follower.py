@@ -43,6 +43,7 @@ class Patience:
     heartbeat: float = 20.0  # silence after which a party counts as lost
     cancel: float = 5.0  # for a party that is away to return and receive the cancellation
     fetch: float = 60.0  # for a party that is away when the finished job's result is fetched
+    cut_off: float = 300.0  # for two parties that cannot reach each other to begin a queued job
     gather: float = 2.0  # after a first failure, for the others to report what they saw
 
 
@@ -64,6 +65,8 @@ class Heard:
     state: int
     step: str = ""
     ran: bool = False  # the job has begun there
+    waits: str = ""  # the peer that it cannot reach, and why
+    waits_since: float = 0.0
     phases: list[str] = field(default_factory=list)  # that the party has reported, in order
 
     def enter(self, step: str) -> None:
@@ -131,7 +134,7 @@ class Follower:
                 for event in stream:
                     # A party may send anything, and as much as it likes.
                     event.error, event.step = one_line(event.error), one_line(event.step)
-                    event.culprit = one_line(event.culprit)
+                    event.culprit, event.waits = one_line(event.culprit), one_line(event.waits)
                     if not self._put(name, event):
                         return
                 self._put(name, "ended the event stream")
@@ -220,6 +223,9 @@ class Follower:
             return PeerLostError(name, heard.step, news)
         heard.at, heard.state = self._clock(), news.state
         heard.ran |= news.state == pb.RUNNING
+        if not heard.waits:
+            heard.waits_since = heard.at
+        heard.waits = news.waits if news.state == pb.QUEUED else ""
         if news.step:
             heard.enter(news.step)
         self._show(name, news)
@@ -231,7 +237,9 @@ class Follower:
         words = {
             pb.WAITING: "waiting for consent",
             pb.ACCEPTED: "accepted",
-            pb.QUEUED: f"queued, place {event.place}" if event.place else "queued",
+            pb.QUEUED: "queued"
+            + (f", place {event.place}" if event.place else "")
+            + (f"; {event.waits}" if event.waits else ""),
             pb.RUNNING: "running",
             pb.FINISHED: "finished",
             pb.FAILED: "failed",
@@ -262,13 +270,25 @@ class Follower:
         if self._wakefulness.look() or self._slept != self._wakefulness.slept:
             self._slept = self._wakefulness.slept
             for heard in self._heard.values():  # no party could be heard meanwhile
-                heard.at = self._clock()
+                heard.at = heard.waits_since = self._clock()
+        self._require_paths()
         heard_at = {n: heard.at for n, heard in self._heard.items() if heard.state not in _FAILED}
         name = min(heard_at, key=heard_at.__getitem__, default="")
         silence = self._clock() - heard_at[name] if name else 0.0
         if silence > self._patience.heartbeat:
             lost = f"gave no sign of life for {silence:.0f} s"
             raise self.verdict(PeerLostError(name, self._heard[name].step, lost))
+
+    def _require_paths(self) -> None:
+        """Raises an error about two parties that have not reached each other for too long."""
+        limit = self._patience.cut_off
+        for name, heard in self._heard.items():
+            if heard.waits and self._clock() - heard.waits_since > limit:
+                raise UnreachableError(
+                    f"{name}: {heard.waits}, for {duration(limit)}, and the job has not begun; check "
+                    f"that party's address under 'peers' in the party file of {name}, and the "
+                    "firewalls between the two"
+                )
 
     @property
     def begun(self) -> bool:

@@ -185,9 +185,9 @@ class Board:
             for party, line in self.lines.items():
                 style = {"failed": "red", "finished": "green"}.get(line.state)
                 _, *numbers = _cells(line, now)
-                step = "/".join(line.step.split("/")[:2]) or line.state
+                step = "/".join(line.step.split("/")[:2])[:_WIDEST] or line.state
                 # As `Text`, since a step comes from a party and must not be parsed as markup.
-                table.add_row(party, Text(step[:_WIDEST]), *numbers, style=style)
+                table.add_row(party, Text(step), *numbers, style=style)
         return table
 
 

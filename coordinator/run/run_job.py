@@ -355,7 +355,7 @@ def cancel_everywhere(
 
 def _with_advice(error: BaseException, out: Path) -> BaseException:
     """The error, and how to go on."""
-    advice = f"; 'coterie attach {out}' goes on with the job when all parties are back"
+    advice = f"; 'coterie attach {out}' goes on with the job when all parties are back and reach each other"
     if isinstance(error, PeerLostError | ReportedError):
         return ReportedError(f"{error}{advice}", error.exit_code, error.peer, error.step)
     return error

@@ -52,7 +52,12 @@ def _by_name(name: str) -> tuple[str, str]:
 
 
 class AwayError(Exception):
-    """A party cannot be reached now; the text says which, and why."""
+    """A party does not take part now; the text says which, and why."""
+
+    def __init__(self, peer: str, reason: str, *, reached: bool) -> None:
+        super().__init__(f"{peer} {reason}")
+        self.peer = peer
+        self.reached = reached
 
 
 class Reservations:
@@ -64,6 +69,7 @@ class Reservations:
         connect: Callable[[str], grpc.Channel],
         heartbeat: Heartbeat,
         stopped: Callable[[], bool],
+        answered: Callable[[str], None],
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._session = session
@@ -71,6 +77,7 @@ class Reservations:
         self._channels = {peer: connect(peer) for peer in self._peers}
         self._heartbeat = heartbeat
         self._stopped = stopped
+        self._answered = answered  # called with the name of a peer that could be reached
         self._clock = clock
         self._secured = 0  # how many of the first parties hold a place
 
@@ -95,7 +102,7 @@ class Reservations:
                 return True
             if self._clock() - queued > self._heartbeat.deadline:
                 self._give_back(0)
-                raise AwayError(f"{peer} has not been told to start the job")
+                raise AwayError(peer, "has not been told to start the job", reached=True)
             time.sleep(_RETRY)
         self._give_back(0)
         return False
@@ -121,7 +128,9 @@ class Reservations:
         end = self._clock() + self._heartbeat.deadline
         while True:
             try:
-                return self._call(peer, ask, wait, wait + self._heartbeat.deadline)
+                answer = self._call(peer, ask, wait, wait + self._heartbeat.deadline)
+                self._answered(peer)
+                return answer
             except grpc.RpcError as error:
                 if (
                     error.code() == grpc.StatusCode.UNIMPLEMENTED
@@ -133,7 +142,7 @@ class Reservations:
                     raise PeerLostError(peer, STEP, reason) from None
             if late:
                 self._give_back(0)
-                raise AwayError(f"{peer} cannot be reached: {reason}")
+                raise AwayError(peer, f"cannot be reached: {reason}", reached=False)
             time.sleep(_RETRY)
 
     def _judge(self, peer: str, error: Any) -> str:

@@ -64,6 +64,7 @@ class Turns:
         self._begin = begin
         self._stop = stop
         self._pauses: dict[str, float] = {}  # of jobs one of whose parties is away
+        self._away: dict[str, AwayError] = {}  # likewise, if it cannot be reached
         self._stopping = threading.Event()
         self._queue = JobQueue(
             lambda: self._config.limits.running,
@@ -71,7 +72,7 @@ class Turns:
             self._granted,
             clock,
         )
-        book.place = self._queue.place
+        book.place, book.waits = self._queue.place, self.waits
 
     @property
     def _config(self) -> PartyConfig:
@@ -123,6 +124,11 @@ class Turns:
         """Frees and grants places as time passes, without anybody asking."""
         self._queue.look()
 
+    def waits(self, job_id: str) -> str:
+        """The party that a queued job waits for because it cannot be reached, and why."""
+        away = self._away.get(job_id)
+        return str(away) if away is not None else ""
+
     def take(self, job_id: str) -> bool:
         """Whether the job has a place, which it holds from now on until it leaves."""
         return self._queue.begin(job_id)
@@ -131,6 +137,7 @@ class Turns:
         """Frees the place of a job that needs none any more."""
         self._queue.remove(job_id)
         self._pauses.pop(job_id, None)
+        self._away.pop(job_id, None)
 
     def close(self) -> None:
         """No job begins any more."""
@@ -156,8 +163,13 @@ class Turns:
             gone = self._stopping.is_set() or record.state != State.QUEUED
             return gone or not self._queue.holds(record.job_id)
 
+        def answered(peer: str) -> None:
+            away = self._away.get(record.job_id)
+            if away is not None and away.peer == peer:
+                self._away.pop(record.job_id, None)
+
         heartbeat = self._config.heartbeat
-        places = Reservations(session, self._connect, heartbeat, needless, self._clock)
+        places = Reservations(session, self._connect, heartbeat, needless, answered, self._clock)
         try:
             if places.secure():
                 self._pauses.pop(record.job_id, None)
@@ -167,6 +179,8 @@ class Turns:
             pause = self._pauses.get(record.job_id, _PAUSES[0])
             self._pauses[record.job_id] = min(2 * pause, _PAUSES[1])
             log.info("job %s waits: %s", record.job_id, error)
+            if not error.reached and record.state == State.QUEUED:
+                self._away[record.job_id] = error
             self._queue.release(record.job_id, pause)
         except CoterieError as error:
             self._stop(record, error)
