@@ -3,11 +3,12 @@
 A tree (`learner`) is learned from two thirds of the records and tried on the others: once on the
 released values of the quasi-identifiers, once on the raw ones. A suppressed record is not there to be
 learned from, and counts as an error where it would have been tried. `none` is the error of always
-predicting the most frequent class. All are means over several divisions, each third of the records
-in turn, as many as 100,000 records in all allow: 30 of a small table, one of a large table, of which
-100,000 records are drawn. They come from a fixed seed, so that one table has one figure. An interval is read as a number, its lower end, and a generalized
-category as one more label; of a local recoding, where regions overlap, that is a rough reading, so
-its figure is an upper bound.
+predicting the most frequent class. Of up to 10,000 records all are means over several divisions, each
+third of the records in turn, at most 30 divisions and as many as 100,000 records in all allow; a
+larger table is divided once, of a very large one 100,000 records are drawn. Divisions come from a fixed
+seed, so that one table has one figure. An interval is read as a number, its lower end, and a generalized
+category as one more label; of a local recoding, where regions overlap, that is a rough reading, so its
+figure is an upper bound.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ from coterie.base.arrays import Array
 
 _MOST = 100_000
 _DIVISIONS = 30  # at most
+_ONCE = 10_000  # a larger table is divided once: its figure moves little, and a tree takes long
 _SEED = 20_082
 _SHUFFLED = 5_000_000  # records of which all are put into a random order; of more, some are drawn
 
@@ -72,7 +74,8 @@ def _divisions(order: Array) -> Iterator[tuple[Array, Array]]:
     cut = 2 * len(order) // 3
     if not cut:
         return
-    for at in range(min(max(_MOST // len(order), 1), _DIVISIONS)):
+    times = min(_MOST // len(order), _DIVISIONS) if len(order) <= _ONCE else 1
+    for at in range(times):
         if at and at % 3 == 0:
             order = order[np.random.default_rng([_SEED, at]).permutation(len(order))]
         turned = np.roll(order, at % 3 * (len(order) - cut))
