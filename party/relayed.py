@@ -7,7 +7,6 @@ its own port, at which the caller proves who it is as any other. `trust.reach` h
 from __future__ import annotations
 
 import logging
-import select
 import socket
 import ssl
 import threading
@@ -15,7 +14,7 @@ import time
 from collections.abc import Callable, Sequence
 
 from coterie.base.addresses import split_address
-from coterie.trust.reach import Traveller, admitted, at_relay, heard, passed_on, say
+from coterie.trust.reach import Traveller, admitted, at_relay, heard, passed_on, readable, say
 
 log = logging.getLogger("coterie.party")
 _SECONDS = 10.0  # for reaching a relay
@@ -60,8 +59,7 @@ class Relayed:
         say(connection, "LISTEN")
         last = time.monotonic()
         while not self._stopping.is_set() and time.monotonic() - last < _SILENT:
-            ready, _, _ = select.select([connection], [], [], 0 if connection.pending() else _SIGN)
-            if not ready and not connection.pending():
+            if not connection.pending() and not readable([connection], _SIGN):
                 say(connection, "ALIVE")
                 continue
             line = heard(connection)

@@ -14,7 +14,6 @@ from __future__ import annotations
 import contextlib
 import logging
 import secrets
-import select
 import socket
 import ssl
 import threading
@@ -29,7 +28,7 @@ from coterie.base.errors import EnvironmentFaultError
 from coterie.base.text import byte_count, one_line
 from coterie.relay.config import RelayConfig
 from coterie.trust.identity import proven_name
-from coterie.trust.reach import PROTOCOL, heard, passed_on, say
+from coterie.trust.reach import PROTOCOL, heard, passed_on, readable, say
 
 log = logging.getLogger("coterie.relay")
 _ANSWER_SECONDS = 10.0  # for the second connection of the party that is called
@@ -73,7 +72,7 @@ class _Listener:
                 while self._lines:
                     say(self._connection, self._lines.popleft())
                 ends = [self._connection, self._woken]
-                ready, _, _ = select.select(ends, [], [], _SILENT / 4)
+                ready = readable(ends, _SILENT / 4)
                 if self._woken in ready:
                     self._woken.recv(4096)
                 if self._connection in ready:

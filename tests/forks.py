@@ -111,7 +111,9 @@ class Forked:
 
     def wait(self, timeout: float | None = None) -> int:
         if self.returncode is None:
-            if not select.select([self._told], [], [], timeout)[0]:
+            poll = select.poll()
+            poll.register(self._told, select.POLLIN)
+            if not poll.poll(None if timeout is None else timeout * 1000):
                 raise subprocess.TimeoutExpired("fork", timeout or 0)
             line = self._answers.readline()
             assert line, "the process that forks has ended"

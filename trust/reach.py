@@ -21,12 +21,13 @@ import contextlib
 import functools
 import os
 import secrets
+import select
 import socket
 import ssl
 import struct
 import threading
 import time
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
@@ -223,6 +224,15 @@ def admitted(secured: ssl.SSLSocket) -> socket.socket:
         reason = one_line(answer.removeprefix("NO "))
         raise ReachError(reason or "closed the connection; does it know our certificate?")
     return secured.unwrap()
+
+
+def readable(ends: Sequence[socket.socket], seconds: float) -> Sequence[socket.socket]:
+    """Which of these can be read, after waiting for this long at most; any number of descriptors."""
+    poll = select.poll()  # `select.select` knows the first 1,024 only
+    for end in ends:
+        poll.register(end, select.POLLIN)
+    found = {number for number, _ in poll.poll(seconds * 1000)}
+    return [end for end in ends if end.fileno() in found]
 
 
 def passed_on(one: socket.socket, other: socket.socket) -> tuple[int, int]:

@@ -403,7 +403,7 @@ def test_the_numbers_of_branches_say_nothing_of_the_order_of_values(tmp_path):
     job = SimpleNamespace(attributes={"x": None}, owner=lambda name: "bank")
     space = Workspace(tmp_path)
     space.create()
-    channel = SimpleNamespace(me="bank", drawn=lambda what, draw: draw())
+    channel = SimpleNamespace(me="bank", drawn=lambda what, draw, lasting: draw())
     numbers = [
         tree._numbered(job, joined, channel, Random(seed), space).codes["x"] for seed in (1, 2)
     ]

@@ -104,7 +104,7 @@ def test_a_coordinator_that_is_told_who_is_revoked_does_not_talk_to_it(own_organ
     )
     assert done.code == 11
     assert done.error.startswith("bank: ")
-    assert done.error.endswith("ca.crl lists as revoked")
+    assert "ca.crl lists as revoked" in done.error
 
 
 def test_a_pinned_coordinator_shows_that_certificate_or_is_turned_away(houses):

@@ -18,7 +18,10 @@ ONCE = {
     ("jobs/kinds/models/regress.py", "rank"): "a model is ranked when it is found",
     ("jobs/kinds/models/regress.py", "events"): "the grid of times is joined before the first step",
     ("jobs/kinds/models/vertical_regress.py", "counts"): "`joint_sums` asks once, about all counts",
-    ("jobs/kinds/models/vertical_regress.py", "noise"): "`joint_sums` draws once, in `Channel.once`",
+    (
+        "jobs/kinds/models/vertical_regress.py",
+        "noise",
+    ): "`joint_sums` draws once, in `Channel.once`",
     ("jobs/kinds/models/vertical_regress.py", "products"): "`Channel.once`",
     ("jobs/kinds/statistics/joining.py", "class"): "`Channel.once`",
     ("jobs/kinds/statistics/keeping.py", "costs"): "`kept_share`",

@@ -8,6 +8,9 @@ from tests import ROOT
 
 # Where a message is received without saying at once what is due: by file and function, the reason.
 REASONS = {
+    ("protocols/integration/mondrian/shown_cuts.py", "ShownCuts"): (
+        "cuts that a holder sees; read_instruct checks every field"
+    ),
     ("protocols/integration/instructions.py", "Exchange"): (
         "an instruction, or 0 at the end of a turn; read_instruction checks every field"
     ),

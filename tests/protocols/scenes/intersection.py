@@ -84,7 +84,9 @@ for names, protocol, reveal, modules, alone, more in (
     ),
     (THREE, "ring", "pairwise", "ring", 25, ""),
 ):
+    products = " transfer/vole" if protocol == "oprf" else ""
     scene(
-        " ".join(f"intersection/{module}" for module in modules.split()), names, shares=True,
+        " ".join(f"intersection/{module}" for module in modules.split()) + products,
+        names, shares=True,
         name=f"{reveal} of {len(names)} sets by {protocol}{more}", drawn=JOINT_ORDER,
     )(partial(sets_apart, names, protocol, reveal, alone))  # fmt: skip

@@ -112,6 +112,17 @@ MUTANTS = [
         view("intersection_of_3_sets_by_oprf_with_the_smallest", "bob"),
     ),
     mutant(
+        "the seed of a store",
+        "protocols/intersection/binned_store.py",
+        "places = Places(shape, rng.bytes(SEED_BYTES), keys)",
+        "places = Places(shape, np.bitwise_xor.reduce(keys, axis=0).tobytes(), keys)",
+        view("intersection_of_2_sets_by_oprf", "alice"),
+        view("intersection_of_2_sets_by_oprf", "bob"),
+        view("intersection_of_3_sets_by_oprf", "ann"),
+        view("intersection_of_3_sets_by_oprf", "bob"),
+        view("intersection_of_3_sets_by_oprf", "cat"),
+    ),
+    mutant(
         "words of a store in bins that no key needs",
         "protocols/intersection/binned_store.py",
         "words = rng.array((self.shape.words, 2))",
