@@ -72,6 +72,7 @@ class Record:
     records: int = 0
     proposed: float = 0.0  # wall-clock time of the proposal
     since: float = 0.0  # wall-clock time when it entered this state
+    watched: float = 0.0  # wall-clock time when its coordinator last watched it
     step: str = ""
     prepared: object = None
     prepared_at: float = 0.0  # by the monotonic clock

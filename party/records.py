@@ -85,7 +85,7 @@ class Book:
                 )
             self._records[job_id] = record
             if record.state not in ENDED:
-                record.changed = threading.Condition()
+                record.changed, record.watched = threading.Condition(), self._wall()
                 if record.state != State.STATE_UNSPECIFIED:
                     self._add_event(record, self._event(record))
 
@@ -182,6 +182,16 @@ class Book:
         oldest = self._wall() - seconds
         unstarted = (State.WAITING, State.ACCEPTED, State.QUEUED)
         return [r for r in self.all() if r.state in unstarted and r.since < oldest]
+
+    def watched(self, record: Record) -> None:
+        """Notes that the job's coordinator is there."""
+        record.watched = self._wall()
+
+    def abandoned_for(self, seconds: float) -> list[Record]:
+        """The accepted jobs that nobody has started or watched for longer than this."""
+        oldest = self._wall() - seconds
+        accepted = [record for record in self.all() if record.state == State.ACCEPTED]
+        return [r for r in accepted if max(r.since, r.watched) < oldest]
 
     def set_state(
         self,

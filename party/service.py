@@ -278,9 +278,12 @@ class JobService(JobsServicer):
 
     def Watch(self, request: Any, context: grpc.ServicerContext) -> Iterator[pb.Event]:  # noqa: N802
         record = self._permissions.job(request.job_id, context, operator=True)
+        own = self._permissions.caller(context).name == record.coordinator
         interval = self._config.heartbeat.interval
         seen = 0
         while context.is_active():
+            if own:
+                self._book.watched(record)
             with record.changed:
                 if record.events[-1][0] <= seen:
                     record.changed.wait(interval)

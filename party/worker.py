@@ -66,6 +66,7 @@ from coterie.transport.session import Session
 log = logging.getLogger("coterie.party")
 # Seconds for which the data that was read for a proposal counts: somebody may object meanwhile.
 _FRESH = 60.0
+_ABANDONED = 3600.0  # seconds without its coordinator after which an accepted job is given up
 STEWARD = "steward"  # the step of a job that waits for the operator's answer
 _UNSTARTED = (State.WAITING, State.ACCEPTED, State.QUEUED)
 
@@ -196,6 +197,9 @@ class Worker:
         limit = self._config.limits.unstarted
         for record in self._book.unstarted_for(limit):
             reason = f"was not started within {limit:g} s"
+            self.stop(record, CancelledError(f"{self._config.name}: {reason}"))
+        for record in self._book.abandoned_for(_ABANDONED):
+            reason = f"was not started, and its coordinator was away for {_ABANDONED:g} s"
             self.stop(record, CancelledError(f"{self._config.name}: {reason}"))
         for record in self._book.interrupted_for(limit):
             reason = f"was not taken up again within {limit:g} s"

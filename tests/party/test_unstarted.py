@@ -2,6 +2,7 @@
 
 import json
 import threading
+import time
 
 import pytest
 
@@ -60,6 +61,28 @@ def test_an_unstarted_job_expires_though_nobody_calls(houses):
     houses.serve("bank")
     propose(houses)
     assert houses.coordinator().end("0" * 32, "bank").state == pb.CANCELLED
+
+
+def test_an_accepted_job_is_given_up_an_hour_after_its_coordinator_was_last_there(houses):
+    wall = Wall()
+    server = serve(houses, wall)
+    try:
+        propose(houses)
+        propose(houses, 1)
+        houses.coordinator().queue(f"{1:032x}", ["bank"])
+        wall.now += 3000
+        stream = houses.coordinator().watch("0" * 32, "bank")
+        next(stream)
+        stream.cancel()
+        time.sleep(1)  # until the server has noticed
+        for seconds, state in ((3000, pb.ACCEPTED), (601, pb.CANCELLED)):
+            wall.now += seconds
+            server._worker.expire()
+            assert server._book.get("0" * 32).state == state
+        assert "its coordinator was away for 3600 s" in server._book.get("0" * 32).reason
+        assert server._book.get(f"{1:032x}").state == pb.QUEUED
+    finally:
+        server.stop()
 
 
 def test_a_running_job_does_not_expire(houses):
