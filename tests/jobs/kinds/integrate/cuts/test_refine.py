@@ -1,5 +1,6 @@
 """`refine` of an integrate job and of one table, from the file to the checked release."""
 
+import csv
 import json
 
 import pytest
@@ -20,8 +21,8 @@ SHORT = (
 )
 
 
-def refining(folder, refine, more="", requirement=LOOSE, parties="ann bob"):
-    path = folder_of(folder, more, requirement, parties, PLAIN)
+def refining(folder, refine, more="", requirement=LOOSE, parties="ann bob", columns=PLAIN):
+    path = folder_of(folder, more, requirement, parties, columns)
     path.write_text(
         path.read_text().replace("method: mondrian\n", f"method: specialize\nrefine: {refine}\n")
     )
@@ -67,6 +68,34 @@ def test_the_joint_release_is_the_file_that_one_table_gives(tmp_path, refine, re
     write_report(out)
     page = (out / "report.html").read_text()
     assert ("second phase" if refine == "columns" else "were cut further") in page
+
+
+@pytest.mark.parametrize("refine", ["columns", "groups"])
+@pytest.mark.parametrize(
+    ("requirement", "bound"),
+    [
+        (LOOSE, "[South, West, North]"),
+        (SHORT, "[South, West, North]"),
+        (LOOSE, "[Ulm, Mainz, Bonn, Kiel]"),
+    ],
+)
+def test_bounds_hold_in_a_second_phase_too(tmp_path, refine, bound, requirement):
+    columns = PLAIN | {"Town": ("ann", f"taxonomy: Town.csv, at_most: {bound}")}
+    more = "adversary: malicious\nepsilon: 9\nmax_suppression: 0.2\n"
+    path = refining(tmp_path / "job", refine, more, requirement, columns=columns)
+    result, out = run(path)
+    made = anonymise_file(load_table_file(path.parent / "table.yaml"))
+    alone = tmp_path / "alone"
+    alone.mkdir()
+    made.write(alone)
+    assert (out / "release.csv").read_bytes() == (alone / "release.csv").read_bytes()
+    with (out / "release.csv").open(newline="") as file:
+        shown = {row["Town"] for row in csv.DictReader(file)}
+    permitted = {"South", "West", "North", "Ulm", "Mainz", "Bonn", "Kiel"}
+    assert shown <= permitted - ({"South"} if "Ulm" in bound else set())
+    assert sum(result["refine_contributions"].values()) > 0
+    for folder in (out, alone):
+        assert verify(folder)["verdict"].startswith("holds")
 
 
 @pytest.mark.parametrize(
