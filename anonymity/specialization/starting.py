@@ -14,7 +14,8 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
-from coterie.anonymity.specialization.specialize import Instruction, Specializer
+from coterie.anonymity.specialization import kernels
+from coterie.anonymity.specialization.specialize import Instruction, InvalidError, Specializer
 from coterie.anonymity.table.taxonomy import Taxonomy
 from coterie.base.arrays import Array
 
@@ -68,12 +69,20 @@ class StartedSpecializer(Specializer):
                     self.specialized[attribute].add(node)
 
     def forced(self, attribute: int, node: int) -> Instruction:
-        """The step for one of this party's columns; its score is 0, since it wins no round."""
+        """The step for one of this party's columns; its score is 0, since it wins no round.
+
+        Raises `InvalidError` if it makes a group too small, before anybody has been told the step.
+        """
         column = self.columns[attribute]
         assert column is not None  # noqa: S101
         candidate = self._candidate(attribute, node, 0, column)
         assert candidate is not None  # noqa: S101
         candidate.score = 0
+        self.count(candidate)
+        for j in self.binding[attribute]:
+            _, after, _ = self.partitions.groups[j].counts(candidate.leaves, candidate.counts)
+            if kernels.smallest_positive(after) < self.requirements[j].k:
+                raise InvalidError("a group that the bounds begin at is too small")
         return self.instruction(candidate)
 
     def follow(self, instruction: Instruction) -> None:

@@ -111,7 +111,12 @@ def records_within_bounds(
         if len(owners) == 1:
             return _decided_alone(channel, names, owners[0], axes, codes, demands, records, most)
         good = _good_groups(channel, names, owners, axes, codes, demands, records, most, rng)
-        return _looked_up(channel, names, owners, axes, codes, good, records, rng)
+        _check_possible(
+            channel, owners, axes, codes, demands, _may_stay(axes, codes, good, records), most
+        )
+        stays = _looked_up(channel, names, owners, axes, codes, good, records, rng)
+        _check_possible(channel, owners, axes, codes, demands, stays, most)
+        return stays
 
     with channel.step("bounds"):
         stays: Mask = channel.once("records within the bounds", decide, told)
@@ -147,7 +152,7 @@ def _decided_alone(
     """The holder of all bounded attributes counts its own records and sends all which stay."""
     what = "answer which records stay"
     if owner == channel.me:
-        stays = plainly_within(axes, codes, demands, records)
+        stays = plainly_within(axes, codes, demands, np.ones(records, np.bool_))
         fits = records - int(stays.sum()) <= most
         told = np.packbits(stays) if fits else np.empty(0, np.uint8)
         channel.broadcast(told)
@@ -167,11 +172,11 @@ def _decided_alone(
 
 
 def plainly_within(
-    axes: Sequence[Axis], codes: Mapping[str, Codes], demands: Sequence[Demand], records: int
+    axes: Sequence[Axis], codes: Mapping[str, Codes], demands: Sequence[Demand], stays: Mask
 ) -> Mask:
-    """Which records stay, counted by a party that has all bounded attributes."""
-    groups = [ranks(joint_codes([axes[a] for a in d.axes], codes, records)) for d in demands]
-    stays: Mask = np.ones(records, np.bool_)
+    """Which of these records stay, counted by a party that has all attributes of the demands."""
+    groups = [ranks(joint_codes([axes[a] for a in d.axes], codes, len(stays))) for d in demands]
+    stays = stays.copy()
     before = -1
     while before != stays.sum():
         before = int(stays.sum())
@@ -181,6 +186,37 @@ def plainly_within(
 
 
 # Two or more parties have bounded attributes.
+
+
+def _may_stay(axes: Sequence[Axis], codes: Mapping[str, Codes], good: Bits, records: int) -> Mask:
+    """Which records, as far as this party's own start values tell, may be in a group that stays."""
+    others = tuple(at for at, axis in enumerate(axes) if axis.name not in codes)
+    own = tuple(codes[axis.name] for axis in axes if axis.name in codes)
+    possible = good.reshape([axis.size for axis in axes]).any(axis=others)
+    return np.broadcast_to(possible[own], records)
+
+
+def _check_possible(
+    channel: Channel,
+    owners: Sequence[str],
+    axes: Sequence[Axis],
+    codes: Mapping[str, Codes],
+    demands: Sequence[Demand],
+    stays: Mask,
+    most: int,
+) -> None:
+    """Ends the job if too few stay, of all or of those with one start value of this party's.
+
+    Nobody can tell which server shared false counts, so that the error names each but this one.
+    """
+    own = [Demand(tuple(at for at in d.axes if axes[at].name in codes), d.k) for d in demands]
+    if len(stays) - stays.sum() > most or (plainly_within(axes, codes, own, stays) != stays).any():
+        suspects = [server for server in servers_of(owners) if server != channel.me]
+        raise channel.fault(
+            " or ".join(suspects),
+            "shared false counts: more records would be left out than may be, or groups of fewer "
+            "than k kept",
+        )
 
 
 def _good_groups(

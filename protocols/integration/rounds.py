@@ -129,7 +129,11 @@ class Rounds:
                 instruction = None
                 accepted, informed = True, list[str]()
                 if holder == channel.me:
-                    instruction = table.forced(attribute, node)
+                    try:
+                        instruction = table.forced(attribute, node)
+                    except InvalidError as error:
+                        reason = f"one of them shared false counts: {error}"
+                        raise channel.fault(", ".join(channel.peers), reason) from None
                     self._compare(instruction)
                     accepted = table.permits(instruction)
                 if accepted and self._checked:

@@ -207,4 +207,27 @@ MUTANTS = [
         "tests/protocols/integration/test_bounds.py::"
         "test_nothing_is_told_of_records_that_go[who goes-demands0-10-bob]",
     ),
+    mutant(
+        "the check of groups within the bounds",
+        "protocols/integration/bounds.py",
+        "channel, owners, axes, codes, demands, _may_stay(axes, codes, good, records), most\n",
+        "channel, owners, axes, codes, demands, np.ones(records, np.bool_), most\n",
+        "tests/bad_peers/test_start_groups.py::"
+        "test_nobody_with_a_value_that_would_have_to_stay_is_looked_up",
+    ),
+    mutant(
+        "the check of a value's own groups, of the number left out alone",
+        "protocols/integration/bounds.py",
+        " or (plainly_within(axes, codes, own, stays) != stays).any()",
+        "",
+        "tests/bad_peers/test_start_groups.py::"
+        "test_groups_that_a_party_s_own_column_excludes_end_the_job",
+    ),
+    mutant(
+        "a step of the bounds that makes a small group",
+        "anonymity/specialization/starting.py",
+        "if kernels.smallest_positive(after) < self.requirements[j].k:",
+        "if False:",
+        "tests/bad_peers/test_start_groups.py::test_a_step_that_makes_a_small_group_is_not_told",
+    ),
 ]
