@@ -192,7 +192,7 @@ def _may_stay(axes: Sequence[Axis], codes: Mapping[str, Codes], good: Bits, reco
     """Which records, as far as this party's own start values tell, may be in a group that stays."""
     others = tuple(at for at, axis in enumerate(axes) if axis.name not in codes)
     own = tuple(codes[axis.name] for axis in axes if axis.name in codes)
-    possible = good.reshape([axis.size for axis in axes]).any(axis=others)
+    possible = np.asarray(good.reshape([axis.size for axis in axes]).any(axis=others))
     return np.broadcast_to(possible[own], records)
 
 
