@@ -7,7 +7,6 @@ import resource
 import threading
 import time
 from collections.abc import Callable
-from concurrent import futures
 from typing import Any
 
 import grpc
@@ -16,6 +15,7 @@ from grpc_reflection.v1alpha import reflection
 
 from coterie.base.errors import EnvironmentFaultError, PeerLostError, RefusedError
 from coterie.base.text import one_line
+from coterie.base.threads import patient_pool
 from coterie.party.books.state_folder import take
 from coterie.party.books.whole_file import remove_leftovers
 from coterie.party.callers.admission import CAPACITY, Admission
@@ -99,7 +99,7 @@ class PartyServer:
                 self._worker.expect(record)
         self._admission = Admission(lambda: self.config.limits, self._throttled, clock)
         self._server = grpc.server(
-            futures.ThreadPoolExecutor(_THREADS, thread_name_prefix="rpc"),
+            patient_pool(_THREADS, "rpc"),
             interceptors=[
                 Gate(self._admission, lambda: self.config, self._revoked, self._acquainted)
             ],

@@ -22,6 +22,7 @@ from coterie.base.errors import (
     RefusedError,
 )
 from coterie.base.text import one_line
+from coterie.base.threads import start
 from coterie.jobs.file.job import Job
 from coterie.jobs.kinds.kept_models import FILE as MODEL
 from coterie.jobs.kinds.registry import KINDS
@@ -154,8 +155,11 @@ class Worker:
         except EnvironmentFaultError as error:  # what cannot be accounted for is not done
             begun, failure = False, error
         if begun:
-            thread.start()
-            return
+            try:
+                start(thread)
+                return
+            except EnvironmentFaultError as error:
+                failure = error
         if self._threads.get(record.job_id) is thread:
             del self._threads[record.job_id]
             self._began_under.pop(record.job_id, None)
@@ -190,7 +194,10 @@ class Worker:
             if record.session is session:  # and not that of a later attempt
                 record.session = None
 
-        threading.Thread(target=retire, daemon=True).start()
+        try:
+            start(threading.Thread(target=retire, daemon=True))
+        except EnvironmentFaultError:
+            retire()
 
     def expire(self) -> None:
         """Gives up jobs that nobody has approved or started for too long."""

@@ -20,6 +20,7 @@ from typing import Any
 
 import grpc
 
+from coterie.base.threads import start
 from coterie.protos.peers_pb2 import Farewell
 from coterie.transport.frames import FrameCheck, FrameError, Piece
 from coterie.transport.spool import Spool
@@ -31,7 +32,7 @@ def read_to_the_end(call: Any, patience: float) -> None:
     """Reads a single-threaded call until gRPC reports nothing more about it."""
     timer = threading.Timer(patience, call.cancel)
     timer.daemon = True
-    timer.start()
+    start(timer)
     try:
         for _ in call:
             pass

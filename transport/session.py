@@ -30,6 +30,7 @@ import numpy as np
 from google.protobuf.message import DecodeError
 
 from coterie.base.errors import CoterieError, EnvironmentFaultError, PeerFaultError, PeerLostError
+from coterie.base.threads import start
 from coterie.protocols.messaging.channel import Message
 from coterie.protocols.messaging.wire import size_of
 from coterie.protos.peers_pb2 import Farewell, Parting, SessionRef
@@ -215,8 +216,8 @@ class Session:
         for peer, link in self._incoming.items():
             link.heard = max(link.heard, now)
             self._outgoing[peer].begin()
-            threading.Thread(target=self._collect, args=(peer, connect), daemon=True).start()
-        threading.Thread(target=self._monitor, daemon=True).start()
+            start(threading.Thread(target=self._collect, args=(peer, connect), daemon=True))
+        start(threading.Thread(target=self._monitor, daemon=True))
 
     def finish(self) -> None:
         """Sends the farewells, and waits until the peers have received everything."""
@@ -295,6 +296,12 @@ class Session:
 
     def _collect(self, peer: str, connect: Callable[[str], grpc.Channel]) -> None:
         """Keeps the stream of one peer, from opening it to its farewell."""
+        try:
+            self._keep(peer, connect)
+        except EnvironmentFaultError as error:
+            self.fail(error)
+
+    def _keep(self, peer: str, connect: Callable[[str], grpc.Channel]) -> None:
         out = self._outgoing[peer]
         with contextlib.closing(connect(peer)) as channel:
             well = self._open(peer, channel) and self._follow(peer)
@@ -319,7 +326,7 @@ class Session:
             call = collect(SessionRef(session=self.session).SerializeToString())
             timer = threading.Timer(max(0.1, deadline - self._clock()), call.cancel)
             timer.daemon = True
-            timer.start()
+            start(timer)
             try:
                 link.begin(call)
                 link.trouble = ""

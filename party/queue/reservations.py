@@ -20,7 +20,8 @@ from typing import Any
 
 import grpc
 
-from coterie.base.errors import CoterieError, PeerLostError
+from coterie.base.errors import CoterieError, EnvironmentFaultError, PeerLostError
+from coterie.base.threads import start
 from coterie.protos.peers_pb2 import (
     BEGIN,
     INQUIRE,
@@ -220,4 +221,5 @@ def tell_peers(session: Session, connect: Callable[[str], grpc.Channel], patienc
             channel.unary_unary(PART)(request, timeout=patience)
 
     for peer in session.peers:
-        threading.Thread(target=tell, args=(peer,), daemon=True).start()
+        with contextlib.suppress(EnvironmentFaultError):  # then the peer asks
+            start(threading.Thread(target=tell, args=(peer,), daemon=True))

@@ -22,6 +22,7 @@ from coterie.base.errors import (
     RefusedError,
 )
 from coterie.base.names import is_job_id
+from coterie.base.threads import start
 from coterie.party.answers import PLACE
 from coterie.party.books.audit import AuditLog
 from coterie.party.config import PartyConfig
@@ -152,9 +153,13 @@ class Turns:
         elif record.direct:
             self._begin(record)
         elif leader_of((session.me, *session.peers)) == session.me:
-            threading.Thread(
+            lead = threading.Thread(
                 target=self._lead, args=(record, session), name=f"lead {job_id}", daemon=True
-            ).start()
+            )
+            try:
+                start(lead)
+            except EnvironmentFaultError as error:
+                self._stop(record, error)
 
     def _lead(self, record: Record, session: Session) -> None:
         """Gets a place at every other party, and begins; or lets others pass for a while."""
