@@ -23,9 +23,14 @@ def resolved(
     try:
         return look(ctx, args)
     except click.UsageError as error:
-        close = difflib.get_close_matches(args[0].lower(), list(known), 1, cutoff=0.78)
-        hint = f"; did you mean '{close[0]}'?" if close else "."
+        hint = close_to(args[0], known) or "."
         raise click.UsageError(error.message.rstrip(".") + hint, ctx) from None
+
+
+def close_to(name: str, known: Iterable[str]) -> str:
+    """The end of an error: which name was probably meant; empty if none is similar."""
+    close = difflib.get_close_matches(name.lower(), list(known), 1, cutoff=0.78)
+    return f"; did you mean '{close[0]}'?" if close else ""
 
 
 class LazyCommands(click.Group):

@@ -14,6 +14,7 @@ from typing import Any
 import click
 
 from coterie.base.errors import UsageError
+from coterie.base.lazy_commands import close_to
 from coterie.base.registry import at_place
 
 # Everything after NAME is passed to the benchmark or experiment, `--help` included.
@@ -124,5 +125,6 @@ def _chosen(what: str, name: str | None, known: list[str], as_json: bool) -> str
         click.echo(json.dumps({f"{what}s": known}) if as_json else "\n".join(known))
         return None
     if name not in known:
-        raise UsageError(f"no {what} '{name}'; there are: {', '.join(known) or 'none'}")
+        hint = close_to(name, known) or f"; there are: {', '.join(known) or 'none'}"
+        raise UsageError(f"no {what} '{name}'{hint}")
     return name

@@ -28,7 +28,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 _MOST_SETS = 200_000  # of one size that are kept, open or found
-_NEARLY_ALL = 0.9  # values per record from which a column identifies by itself
+_NEARLY_ALL = 0.8  # records with a value of their own: the column identifies by itself
 
 
 @dataclass(frozen=True)
@@ -67,22 +67,21 @@ def least_cells(alpha: float, population: int) -> int:
 
 
 def values_in_population(
-    distinct: int, once: int, records: int, population: int, alpha: float
+    distinct: int, share: float, records: int, population: int, alpha: float
 ) -> int:
     """How many values a column may have among `population` people, from a table of `records` of them.
 
-    `once` of the `distinct` values in the table occur once. If each person is in the table with
-    probability q, a value of m people is missing with probability (1-q)^m, at most
-    m q (1-q)^(m-1) (1-q)/q: what a value seen once adds, if it stands for 1/q - 1 values not seen.
-    So the estimate is no lower than the truth on average. Values that nearly never repeat, such as
-    telephone numbers, are no independent draws: such a column counts as a set by itself.
+    `share` of the records of the table have a value that occurs once. On average that is no less than
+    the share of people whose value is not in the table (Good), and than that of people who are unique:
+    a unique person is a draw with such a value. Each person outside the table with a new value may be
+    the only one with it; as many values are added as let the bound reach that share, which is e times
+    as many. And the column alone has no fewer values than a share of unique people needs. Values that
+    nearly never repeat, such as telephone numbers, count as if none did.
     """
-    found = distinct
-    if population > records > 0:
-        found += once * (population - records) // records
-    if records > 1 and distinct >= _NEARLY_ALL * records:
-        found = max(found, least_cells(alpha, population))
-    return found
+    added = math.ceil(math.e * share * max(0, population - records))
+    unique = 1.0 if share >= _NEARLY_ALL else share
+    needed = least_cells(min(unique, alpha), population) if share else 1
+    return max(distinct + added, needed)
 
 
 @dataclass(frozen=True)

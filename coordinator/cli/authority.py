@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import click
 
 from coterie.base.options import JSON, print_result
 
-_DIR = click.option(
+
+class _Folder(click.Path):
+    def get_missing_message(self, param: click.Parameter, ctx: Any = None) -> str:
+        return "Name the authority's folder; 'coterie certs init FOLDER' makes one"
+
+
+DIR = click.option(
     "--dir",
     "folder",
     required=True,
-    type=click.Path(path_type=Path),
+    type=_Folder(path_type=Path),
     help="The authority's folder.",
 )
 
@@ -43,7 +50,7 @@ def request(name: str, out: Path, as_json: bool) -> None:
 @click.command()
 @click.argument("name")
 @click.argument("file", metavar="REQUEST", type=click.Path(path_type=Path))
-@_DIR
+@DIR
 @click.option("--host", "hosts", multiple=True, help="Another host name or address; repeatable.")
 @click.option(
     "--days",
@@ -76,7 +83,7 @@ def sign(
 
 @click.command()
 @click.argument("what", metavar="NAME|CERTIFICATE")
-@_DIR
+@DIR
 @JSON
 def revoke(what: str, folder: Path, as_json: bool) -> None:
     """Revoke a certificate, or all that were issued for a name: write DIR/ca.crl.

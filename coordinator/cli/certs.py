@@ -48,13 +48,7 @@ def init(folder: Path, days: int, as_json: bool) -> None:
 
 @certs.command()
 @click.argument("name")
-@click.option(
-    "--dir",
-    "folder",
-    required=True,
-    type=click.Path(path_type=Path),
-    help="The authority's folder.",
-)
+@authority.DIR
 @click.option("--host", "hosts", multiple=True, help="Another host name or address; repeatable.")
 @_days(365)
 @click.option("--force", is_flag=True, help="Replace the key and the certificate of this name.")

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import functools
 import hashlib
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from urllib.parse import urlsplit
@@ -18,6 +19,11 @@ from coterie.base.names import RULE, is_name
 from coterie.jobs.file.document import Node, Section
 
 _LONGEST_PURPOSE = 200
+_PASSWORD_PLACES = {
+    "postgresql": "PGPASSWORD or ~/.pgpass",
+    "odbc": "a DSN in /etc/odbc.ini and name that: odbc: DSN=NAME",
+}
+_PASSWORD = re.compile(r"\b(password|passwd|pwd)\s*=", re.IGNORECASE)  # the key of an address
 
 
 @dataclass(frozen=True)
@@ -145,17 +151,17 @@ def _without_password(node: Node) -> Node:
     for key, place in node.section().entries() if node.is_mapping else ():
         if place.is_mapping:
             _without_password(place)
-        elif key == "postgresql" and _has_password(place):
+        elif key in _PASSWORD_PLACES and _has_password(place):
             raise place.error(
-                "has a password, and a job file is sent to every party; put it into PGPASSWORD "
-                "or ~/.pgpass"
+                "has a password, and a job file is sent to every party; put it into "
+                + _PASSWORD_PLACES[key]
             )
     return node
 
 
 def _has_password(node: Node) -> bool:
     try:
-        return any(urlsplit(text).password for text in node.texts())
+        return any(urlsplit(text).password or _PASSWORD.search(text) for text in node.texts())
     except ValueError:
         raise node.error("is not an address of a database") from None
 

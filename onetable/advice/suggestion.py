@@ -177,7 +177,9 @@ def _in_population(case: Case, name: str, size: int, wishes: Wishes) -> int:
     if name in case.taxonomies:
         return size
     people = wishes.population or records
-    return values_in_population(column.distinct, column.once, records, people, wishes.alpha)
+    return values_in_population(
+        column.distinct, column.once / records, records, people, wishes.alpha
+    )
 
 
 def add_cliffs(

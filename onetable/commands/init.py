@@ -6,15 +6,17 @@ answer for an empty line; otherwise the guess is taken.
 
 from __future__ import annotations
 
+import csv
+import io
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 from coterie.base.addresses import port_of
-from coterie.base.errors import UsageError
+from coterie.base.errors import CoterieError, UsageError
 from coterie.base.lazy_commands import resolved
 from coterie.base.names import RULE, is_name
 from coterie.base.options import JSON, names_of, print_result
@@ -22,6 +24,7 @@ from coterie.base.options import JSON, names_of, print_result
 if TYPE_CHECKING:
     from coterie.onetable.starting.look import Looked
 
+_Answer = TypeVar("_Answer")
 _DATA = click.argument("data", required=False)
 _SHEET = click.option("--table", metavar="NAME", help="The table of a database, or the sheet.")
 _ID = click.option(
@@ -104,10 +107,11 @@ def table(
     asked = _asks() and qid is None
     if asked:
         usable = [column.name for column in roles(looked, names_of(identifier)).usable]
-        qid = _ask("Columns that a stranger could know", ",".join(usable))
-        sensitive = sensitive or tuple(names_of(_ask("Columns to protect, such as a disease", "")))
-        wanted = _ask("People who should be equal at least (k); empty: as advised", "")
-        k = k or (_number(wanted) if wanted else None)
+        columns = _columns_of(looked)
+        known = _ask("Columns that a stranger could know", _written(usable), columns)
+        qid = _written(known)
+        sensitive = sensitive or _ask("Columns to protect, such as a disease", "", columns)
+        k = k or _ask("People who should be equal at least (k); empty: as advised", "", _number)
     chosen = [n for n in names_of(qid) if n not in (*sensitive, class_name, *names_of(identifier))]
     wishes = Wishes(
         population=population,
@@ -153,20 +157,29 @@ def job(
     from coterie.onetable.starting.look import common_id, look
 
     _check_free(out, force)
-    given = _pairs(parties, "NAME=DATA")
-    while _asks() and len(given) < 2:
-        given |= _pairs([_ask(f"Party {len(given) + 1}, as NAME=FILE", None)], "NAME=DATA")
-    tables = {party: look(*_with_table(place)) for party, place in given.items()}
+
+    def tables_of(texts: Sequence[str], earlier: Mapping[str, Looked]) -> dict[str, Looked]:
+        given = _pairs(texts, "NAME=DATA", earlier)
+        return {party: look(*_with_table(place)) for party, place in given.items()}
+
+    tables = tables_of(parties, {})
+    while _asks() and len(tables) < 2:
+        question = f"Party {len(tables) + 1}, as NAME=FILE"
+        tables.update(_ask(question, None, lambda text: tables_of([text], tables)))
     known = _pairs(addresses, "NAME=HOST:PORT")
     if stray := [party for party in known if party not in tables]:
         raise UsageError(f"--address {stray[0]}: is no party of the job")
     if _asks():
         for party in tables:
-            if party not in known and (place := _ask(f"Address of the server of {party}", "")):
+            question = f"Address of the server of {party}"
+            if party not in known and (place := _ask(question, "", _address)):
                 known[party] = place
         if identifier is None and len(tables) > 1:
-            identifier = _ask("Column that identifies people", common_id(list(tables.values())))
-    _check_addresses(known)
+            guess = common_id(list(tables.values()))
+            columns = _columns_of(*tables.values())
+            identifier = _written(_ask("Column that identifies people", guess, columns))
+    for place in known.values():
+        _address(place)
     plan = JobPlan(
         tables,
         known,
@@ -230,18 +243,20 @@ def party(
     if name is None:
         if not _asks():
             raise UsageError("--name is missing: this organisation, as in its certificate")
-        name = _ask("This organisation, as in its certificate", None)
-    partners = _pairs(peers, "NAME=HOST:PORT")
+        name = _ask("This organisation, as in its certificate", None, _name)
+    partners = _partners(peers, {})
     if _asks():
-        while not peers and (more := _ask("A partner, as NAME=HOST:PORT; empty: no other", "")):
-            partners |= _pairs([more], "NAME=HOST:PORT")
+        question = "A partner, as NAME=HOST:PORT; empty: no other"
+        while not peers and (more := _ask(question, "", lambda text: _partners([text], partners))):
+            partners.update(more)
         if not coordinators:
-            coordinators = tuple(names_of(_ask("Who may propose jobs", "analyst")))
+            coordinators = _ask("Who may propose jobs", "analyst", _names)
         if identifier is None:
-            guess = ",".join(candidates_for_id(looked)[:1])
-            identifier = _ask("Column that identifies people", guess)
-    _check_addresses(partners)
-    _check_names([name, *partners, *coordinators])
+            guess = _written(candidates_for_id(looked)[:1])
+            columns = _columns_of(looked)
+            identifier = _written(_ask("Column that identifies people", guess, columns))
+    for each in (name, *coordinators):
+        _name(each)
     made = out.parent / name  # where 'coterie certs issue NAME --dir FOLDER' makes them
     issued = made if (made / f"{name}.crt").is_file() else out.parent
     folder = issued if certificates is None else certificates
@@ -266,19 +281,24 @@ def _certificate(name: str, folder: Path) -> str:
 
 def _looked(data: str | None, table: str | None, question: str) -> Looked:
     """The table that is named, or asked for; so is one of several tables."""
-    from coterie.onetable.starting.look import look
-    from coterie.onetable.starting.place import tables_at
-
     if data is None:
         if not _asks():
             raise UsageError("DATA is missing: name a file, or the address of a database")
-        data = _ask(question, None)
-    if table is None and _asks() and len(tables := tables_at(data)) > 1:
-        table = _ask(f"Which of {', '.join(tables)}", tables[0])
-    found = look(data, table)
+        data, found = _ask(question, None, lambda text: (text, _one_of(text, table)))
+    else:
+        found = _one_of(data, table)
     if _asks():
         click.echo(f"{data}: {found.described()}: {', '.join(found.names)}")
     return found
+
+
+def _one_of(data: str, table: str | None) -> Looked:
+    from coterie.onetable.starting.look import look
+    from coterie.onetable.starting.place import tables_at
+
+    if table is None and _asks() and len(tables := tables_at(data)) > 1:
+        return _ask(f"Which of {', '.join(tables)}", tables[0], lambda name: look(data, name))
+    return look(data, table)
 
 
 def _with_table(place: str) -> tuple[str, str | None]:
@@ -291,39 +311,80 @@ def _asks() -> bool:
     return sys.stdin.isatty()
 
 
-def _ask(question: str, default: str | None) -> str:
-    return str(
-        click.prompt(question, default=default, show_default=bool(default), err=True)
-    ).strip()
+def _ask(question: str, default: str | None, read: Callable[[str], _Answer]) -> _Answer:
+    """The answer as `read` understands it; one that it refuses is asked for again."""
+
+    def answer(text: str) -> _Answer:
+        try:
+            return read(text.strip())
+        except CoterieError as error:
+            raise click.UsageError(str(error)) from None
+
+    found: _Answer = click.prompt(
+        question, default=default, show_default=bool(default), err=True, value_proc=answer
+    )
+    return found
 
 
-def _number(text: str) -> int:
-    if not text.isdecimal() or int(text) < 1:
+def _number(text: str) -> int | None:
+    if not text:
+        return None
+    if not (text.isascii() and text.isdecimal()) or int(text) < 1:
         raise UsageError(f"k must be a whole number of at least 1, not '{text}'")
     return int(text)
 
 
-def _pairs(texts: Sequence[str], form: str) -> dict[str, str]:
+def _columns_of(*tables: Looked) -> Callable[[str], tuple[str, ...]]:
+    """Reads names of columns, which each of the tables must have."""
+    from coterie.jobs.data.require import require_columns
+
+    def read(text: str) -> tuple[str, ...]:
+        names = tuple(names_of(text))
+        for table in tables:
+            require_columns(names, table.names, str(table.source))
+        return names
+
+    return read
+
+
+def _written(names: Sequence[str]) -> str:
+    """Names of columns as `names_of` reads them."""
+    line = io.StringIO()
+    csv.writer(line, lineterminator="").writerow(names)
+    return line.getvalue() if names else ""
+
+
+def _pairs(texts: Sequence[str], form: str, earlier: Container[str] = ()) -> dict[str, str]:
     found: dict[str, str] = {}
     for text in texts:
         name, mark, value = text.partition("=")
         if not mark or not name or not value:
             raise UsageError(f"'{text}' is not of the form {form}")
-        if name in found:
+        if name in found or name in earlier:
             raise UsageError(f"'{name}' is named twice")
-        found[name] = value
-    _check_names(list(found))
+        found[_name(name)] = value
     return found
 
 
-def _check_names(names: Sequence[str]) -> None:
-    if wrong := [name for name in names if not is_name(name)]:
-        raise UsageError(f"'{wrong[0]}' is not a name: {RULE}")
+def _partners(texts: Sequence[str], earlier: Container[str]) -> dict[str, str]:
+    found = _pairs([text for text in texts if text], "NAME=HOST:PORT", earlier)
+    return {name: _address(place) for name, place in found.items()}
 
 
-def _check_addresses(known: dict[str, str]) -> None:
-    if wrong := [place for place in known.values() if port_of(place) is None]:
-        raise UsageError(f"'{wrong[0]}' is not HOST:PORT, such as bank.example:7000")
+def _names(text: str) -> tuple[str, ...]:
+    return tuple(_name(name) for name in names_of(text))
+
+
+def _name(name: str) -> str:
+    if not is_name(name):
+        raise UsageError(f"'{name}' is not a name: {RULE}")
+    return name
+
+
+def _address(place: str) -> str:
+    if place and port_of(place) is None:
+        raise UsageError(f"'{place}' is not HOST:PORT, such as bank.example:7000")
+    return place
 
 
 def _check_free(out: Path, force: bool) -> None:

@@ -205,8 +205,11 @@ def _likely(
 def _quasi_identifiers(table: CodedTable, settings: Settings) -> dict[str, Any]:
     """The sets that may single people out, and how far the search came."""
     population = settings.population or table.records
+    records = table.records
     sizes = {
-        c.name: values_in_population(c.distinct, c.once, table.records, population, settings.alpha)
+        c.name: values_in_population(
+            c.distinct, c.once / records, records, population, settings.alpha
+        )
         for c in table.columns
     }
     search = possible(sizes, population, settings.alpha)

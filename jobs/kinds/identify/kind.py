@@ -29,7 +29,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from coterie.anonymity.risk.quasi_identifiers import Finding, least_cells, possible
+from coterie.anonymity.risk.quasi_identifiers import Finding, possible, values_in_population
 from coterie.base.arrays import Codes
 from coterie.base.errors import DataError
 from coterie.base.text import numbered
@@ -81,7 +81,6 @@ _SHOWN = 200  # sets in a report
 _DRAWN = 12  # of them as bars
 _FEW = 8  # records with a value of their own
 _SHARES = (1 / 32, 1 / 16, *(eighths / 8 for eighths in range(1, 9)))
-_NEARLY_ALL = 0.8  # a larger share of such records: the column identifies by itself
 MOST_EXACT = 8  # sets whose unique people are counted
 _KEYS = ("pairs", "round", "servers", "uniques")  # keys that need matched records
 
@@ -409,19 +408,15 @@ def _distinct_values(job: IdentifyJob, prepared: OpenColumns, channel: Channel) 
 def _values_told(job: IdentifyJob, prepared: OpenColumns, name: str) -> int:
     """How many values a column may have in the population, from two facts about its owner's table.
 
-    The share of the records whose value occurs once is, on average, no less than that of the people whose
-    value does not occur in the table (Good). Each of them may be the only one with a value: as many values
-    are added as let the bound on unique people reach that share, which is e times as many. The answer
-    follows from the number of values and this share, so that no series of populations tells the number of
-    records; the share is rounded up (`_share_told`), because exactly how many values occur once is how
-    many people are unique by the column, which needs groups of one.
+    The estimate (`values_in_population`) follows from the number of values, taken for that of records,
+    and the share of records whose value occurs once, so that no series of populations tells the number
+    of records. The share is rounded up (`_share_told`), because exactly how many values occur once is
+    how many people are unique by the column, which needs groups of one.
     """
     column = prepared.columns[name]
     people = max(job.population or 0, column.distinct)  # without one, that of the common records
     share = _share_told(column.once, prepared.records)
-    told = column.distinct + math.ceil(math.e * share * (people - column.distinct))
-    if share > _NEARLY_ALL:  # telephone numbers are no independent draws
-        told = max(told, least_cells(job.alpha, people))
+    told = values_in_population(column.distinct, share, column.distinct, people, job.alpha)
     return min(told, MOST_VALUES)
 
 

@@ -125,13 +125,36 @@ def test_values_that_the_table_lacks_are_estimated_no_lower_than_they_are(law):
         table = rng.choice(people, 5_000, replace=False)
         _, counts = np.unique(table, return_counts=True)
         once = int((counts == 1).sum())
-        estimates.append(values_in_population(len(counts), once, 5_000, 50_000, 0.2))
+        estimates.append(values_in_population(len(counts), once / 5_000, 5_000, 50_000, 0.2))
     assert np.mean(estimates) >= len(np.unique(people))
 
 
 @pytest.mark.parametrize("alpha", [0.05, 0.2, 0.5, 0.9])
 def test_a_column_with_nearly_as_many_values_as_records_is_a_set_alone(alpha):
-    phone = values_in_population(4_600, 4_300, 5_000, 50_000, alpha)
+    phone = values_in_population(4_600, 0.86, 5_000, 50_000, alpha)
     found = possible({"Phone": phone, "Sex": 2}, 50_000, alpha).sets
     assert ("Phone",) in [f.columns for f in found]
     assert values_in_population(2, 0, 5_000, 50_000, alpha) == 2
+
+
+@pytest.mark.parametrize("own", [0.1, 0.3, 0.6, 0.78, 0.95])
+@pytest.mark.parametrize("records", [500, 5_000, 20_000])
+def test_a_column_of_common_and_own_values_is_named_where_enough_people_are_unique(own, records):
+    """A share of the people have a value of their own, by enumeration, the others one of 50."""
+    rng = np.random.default_rng(8)
+    people = np.arange(20_000)
+    street = np.where(people < own * len(people), 100 + people, people % 50)
+    _, counts = np.unique(street, return_counts=True)
+    assert (counts == 1).sum() == round(own * len(people))
+    for _ in range(10):
+        table = street[rng.choice(len(people), records, replace=False)]
+        _, counts = np.unique(table, return_counts=True)
+        share = float((counts == 1).sum()) / records
+        for alpha in (own / 2, own - 0.08):  # a sample of 500 records is right to 0.07
+            size = values_in_population(len(counts), share, records, len(people), alpha)
+            named = [
+                f.columns for f in possible({"Street": size, "Sex": 2}, len(people), alpha).sets
+            ]
+            assert ("Street",) in named
+            assert ("Sex",) not in named
+    assert values_in_population(2, 0, records, len(people), 0.2) == 2

@@ -47,6 +47,12 @@ def test_the_version_is_told():
         (["run", "job.yaml", "--out", "x"], "Missing option '--identity'"),
         (["simulate", "job.yaml", "--out", "x", "--wrong"], "No such option '--wrong'."),
         (["certs", "init", "x", "--days", "0"], "Invalid value for '--days'"),
+        (
+            ["certs", "issue", "bank"],
+            "Missing option '--dir'. Name the authority's folder; 'coterie certs init FOLDER'",
+        ),
+        (["bench", "intersct"], "no benchmark 'intersct'; did you mean 'intersect'?"),
+        (["experiment", "crwd"], "no experiment 'crwd'; did you mean 'crowd'?"),
         (["bench", "nonsense"], "no benchmark 'nonsense'; there are: "),
         (["experiment", "nonsense"], "no experiment 'nonsense'; there are: "),
         (["demo", "--layout", "compose"], "--layout compose writes files"),

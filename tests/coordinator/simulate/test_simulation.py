@@ -212,6 +212,10 @@ def test_a_simulation_reads_the_table_that_the_job_names(job, tmp_path, named, r
             'data: bank.csv, exclude: {data: {postgresql: "postgresql://a:b@c/d", table: t}, on: ID}',
             "has a password",
         ),
+        ('data: {postgresql: "postgresql://a@c/d?password=b", table: t}', "put it into PGPASSWORD"),
+        ('data: {odbc: "Driver={M};UID=a;Pwd = b", table: t}', "DSN in /etc/odbc.ini"),
+        ("data: {odbc: [DSN=x, Driver=y;PASSWORD=b], table: t}", "has a password"),
+        ("tables: {t: {data: {odbc: DSN=x;PWD=b, table: t}}}, table: t", "has a password"),
         ('data: {postgresql: "postgresql://[", table: t}', "is not an address of a database"),
     ],
 )

@@ -185,26 +185,65 @@ def test_without_a_certificate_the_next_step_is_to_ask_for_one(tmp_path):
     ]
 
 
-def test_at_a_terminal_it_asks(tmp_path):
-    """What the command line leaves open is asked; an empty line takes the guess."""
-    as_csv(tmp_path / "bank.csv", BANK_COLUMNS, BANK)
+def at_a_terminal(folder, what, *answers):
+    """What a command says to somebody who gives these answers."""
     own, theirs = pty.openpty()
     process = subprocess.Popen(
-        [sys.executable, "-m", "coterie", "init", "party"],
-        cwd=tmp_path, stdin=theirs, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+        [sys.executable, "-m", "coterie", "init", what],
+        cwd=folder, stdin=theirs, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
         env={**os.environ, "PYTHONPATH": str(ROOT)},
     )  # fmt: skip
-    os.write(own, b"bank.csv\nbank\nclinic=clinic.example:7000\n\nann,ben\n\n")
+    os.write(own, ("\n".join(answers) + "\n").encode())
     said = process.communicate(timeout=120)[0].decode()
     os.close(own)
     os.close(theirs)
     assert process.returncode == 0, said
+    return said
+
+
+def test_at_a_terminal_it_asks(tmp_path):
+    """What the command line leaves open is asked; an empty line takes the guess."""
+    as_csv(tmp_path / "bank.csv", BANK_COLUMNS, BANK)
+    place = "clinic=clinic.example:7000"
+    at_a_terminal(tmp_path, "party", "bank.csv", "bank", place, "", "ann,ben", "")
     text = (tmp_path / "party.yaml").read_text()
     assert "name: bank\n" in text
     assert 'clinic: {address: "clinic.example:7000"}' in text
     assert "coordinators: [ann, ben]" in text
     assert "id: [ID]" in text
     assert "Name" not in text.partition("use: ")[2].partition("\n")[0]
+
+
+def test_a_wrong_answer_is_asked_for_again(tmp_path):
+    as_csv(tmp_path / "bank.csv", BANK_COLUMNS, BANK)
+    as_csv(tmp_path / "clinic.csv", CLINIC_COLUMNS, CLINIC)
+    said = at_a_terminal(
+        tmp_path, "party", "bnk.csv", "bank.csv", "the bank", "bank", "clinic", "clinic=here",
+        "clinic=clinic.example:7000", "clinic=other.example:7000", "", "a b", "ann", "Id", "ID",
+    )  # fmt: skip
+    for wrong in (
+        "bnk.csv: no such file", "'the bank' is not a name", "'clinic' is not of the form",
+        "'here' is not HOST:PORT", "'clinic' is named twice", "'a b' is not a name",
+        "no column 'Id'",
+    ):  # fmt: skip
+        assert wrong in said
+    text = (tmp_path / "party.yaml").read_text()
+    assert 'clinic: {address: "clinic.example:7000"}' in text
+    assert "coordinators: [ann]" in text
+    said = at_a_terminal(
+        tmp_path, "job", "bank", "bank=bank.csv", "bank=clinic.csv", "clinic=no.csv",
+        "clinic=clinic.csv", "here", "bank.example:7000", "", "Ilness", "ID",
+    )  # fmt: skip
+    assert "'bank' is named twice" in said
+    assert "no.csv: no such file" in said
+    assert "'here' is not HOST:PORT" in said
+    assert "no column 'Ilness'" in said
+    assert "bank.example:7000" in (tmp_path / "job.yaml").read_text()
+    said = at_a_terminal(tmp_path, "table", "bank.csv", "Jb", "Job,Income", "Incme", "", "ten", "3")
+    assert "did you mean 'Job'?" in said
+    assert "did you mean 'Income'?" in said
+    assert "k must be a whole number of at least 1, not 'ten'" in said
+    assert "k: 3" in (tmp_path / "table.yaml").read_text()
 
 
 def test_every_option_of_a_party_file_stands_where_it_should(tmp_path):
