@@ -127,14 +127,18 @@ class Holders:
         last = len(self.table.names) - 1
         attribute = channel.recv_int(winner, 0, last, "attribute that it proposes")
         channel.open(PROPOSED, attribute)
-        checkers = self._checkers[attribute]
+        checkers, permitted = self._checkers[attribute], True
         if channel.me in checkers:
             instruction = channel.open(PROPOSAL, self._exchange.receive(winner), to=channel.me)
             if instruction.attribute != attribute:
                 raise channel.fault(winner, "proposed one attribute and sent another")
             channel.compare(self._telling.of_instruction(self.table, instruction))
-            channel.send(winner, int(self._permits(instruction)))
-        return channel.open(VERDICT, channel.recv_flag(winner)), checkers, instruction
+            permitted = self._permits(instruction)
+            channel.send(winner, int(permitted))
+        accepted = channel.open(VERDICT, channel.recv_flag(winner))
+        if accepted and not permitted:
+            raise channel.fault(winner, "instructs what a sensitive column forbids")
+        return accepted, checkers, instruction
 
     def _permits(self, instruction: Instruction) -> bool:
         """The verdict of a holder that sees the instruction."""

@@ -230,4 +230,11 @@ MUTANTS = [
         "if False:",
         "tests/bad_peers/test_start_groups.py::test_a_step_that_makes_a_small_group_is_not_told",
     ),
+    mutant(
+        "the check that a proposer keeps to a holder's verdict",
+        "protocols/integration/sensitive/holders.py",
+        "if accepted and not permitted:",
+        "if False:",
+        "tests/bad_peers/test_verdicts.py",
+    ),
 ]
