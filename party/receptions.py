@@ -141,7 +141,7 @@ class Receptions:
         if record is None or record.state != State.FINISHED:
             raise RefusedError("there is no such finished job")
         if peer not in recipients_of(self._job(record)):
-            raise RefusedError(f"'{peer}' is no recipient of this job")
+            raise RefusedError(f"'{peer}' is not a recipient of this job")
         if len(digest) != _DIGITS or not digest.isalnum():
             raise RefusedError(f"'{peer}' sent something else than a digest")
         return self._heard(record, peer, digest)
@@ -201,7 +201,7 @@ class Receptions:
         if job is None:
             raise UsageError(f"{me} no longer has this job")
         if me not in recipients_of(job):
-            raise RefusedError(f"{me} is no recipient of this job")
+            raise RefusedError(f"{me} is not a recipient of this job")
         return job
 
     def _note(self, event: str, record: Record, **facts: Any) -> None:
@@ -230,7 +230,7 @@ def _save(chunks: Iterable[pb.FileChunk], wanted: Iterable[str], folder: Path, m
         for chunk in chunks:
             if file is None:
                 if chunk.path not in left:
-                    raise UsageError(f"'{one_line(chunk.path)}' is no file of this result")
+                    raise UsageError(f"'{one_line(chunk.path)}' is not a file of this result")
                 left.remove(chunk.path)
                 file, current = (folder / chunk.path).open("xb"), chunk.path
             if chunk.path != current:

@@ -113,7 +113,7 @@ def read_books_key(node: Node, folder: Path, state: Path) -> bytes:
     path = folder / node.text()
     if path.resolve().is_relative_to(state.resolve()):
         raise node.error(
-            "must not be in the state folder: whoever writes there must not have the key"
+            "must not be in the state folder: anybody who writes there must not have the key"
         )
     try:
         key, mode = path.read_bytes(), path.stat().st_mode

@@ -52,7 +52,7 @@ def simulate(
             raise UsageError("frames: must be a mapping from the names of parties to their tables")
         wrong = sorted(set(frames) ^ set(made.parties))
         if wrong:
-            said = "is no party of the job" if wrong[0] in frames else "has no frame"
+            said = "is not a party of the job" if wrong[0] in frames else "has no frame"
             raise UsageError(f"frames: '{wrong[0]}' {said}")
         sources = {name: FrameSource.of(f"{name}'s frame", frame) for name, frame in frames.items()}
     place = _Place(out, force)

@@ -70,7 +70,7 @@ class Condition:
                 found = compare(pc.cast(column, pa.float64()), number)  # type: ignore[operator]
             except pa.ArrowInvalid:
                 raise DataError(
-                    "{column} has a value that is no number, and 'where' compares it with one",
+                    "{column} has a value that is not a number, and 'where' compares it with one",
                     file=source,
                     column=self.column,
                 ) from None

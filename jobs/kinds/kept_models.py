@@ -268,7 +268,7 @@ def read_model(data: bytes, place: str) -> KeptModel:
     except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
         sound = False
     if not sound:
-        raise DataError(f"{place}: is no part of a model that can be read")
+        raise DataError(f"{place}: is not a readable part of a model")
     return model
 
 

@@ -168,7 +168,7 @@ def job(
         tables.update(_ask(question, None, lambda text: tables_of([text], tables)))
     known = _pairs(addresses, "NAME=HOST:PORT")
     if stray := [party for party in known if party not in tables]:
-        raise UsageError(f"--address {stray[0]}: is no party of the job")
+        raise UsageError(f"--address {stray[0]}: is not a party of the job")
     if _asks():
         for party in tables:
             question = f"Address of the server of {party}"

@@ -62,7 +62,7 @@ def _columns(found: dict[str, Any]) -> Part:
             note(
                 "A column separates two people if it shows another value for each; the bars have the "
                 "share of all pairs of people that a column separates. Unique only by it: people whom "
-                "nobody could tell apart from others if this column were not there."
+                "nobody could distinguish from others if this column were not there."
             ),
             bars(
                 "How many pairs of people each column separates",
@@ -91,10 +91,12 @@ def _sets(part: dict[str, Any]) -> Part:
         [
             note(
                 "Somebody who knows the columns of one line about a person, and no name, finds that "
-                "person in the table if the person is among the unique ones. Pairs told apart: the "
+                "person in the table if the person is among the unique ones. Distinguished pairs: the "
                 "share of all pairs of people who differ in one of these columns."
             ),
-            table(["columns", "unique people", "pairs told apart"], rows, (1, 2), sentences=True),
+            table(
+                ["columns", "unique people", "distinguished pairs"], rows, (1, 2), sentences=True
+            ),
         ],
         public=False,
     )
@@ -239,7 +241,7 @@ def _mask(found: dict[str, Any]) -> list[Part]:
                 note("Then these can be shown: ", *shown, "."),
                 note(
                     f"Together they have a ratio of {found['published_ratio']:.4f}: the share of pairs "
-                    "of people whom they tell apart, or of people who differ from all others, "
+                    "of people whom they distinguish, or of people who differ from all others, "
                     "whichever was bounded."
                 ),
             ],

@@ -12,9 +12,9 @@ from coterie.onetable.inspection.revealing import revealing_lines
 
 _SHOWN = 10
 _HOW = {
-    "minimum": "the fewest columns that tell apart all records that differ",
+    "minimum": "the fewest columns that distinguish all records that are not duplicates",
     "greedy": "by the greedy rule",
-    "separation": "tells nearly all pairs apart",
+    "separation": "distinguishes nearly all pairs",
     "distinct": "nearly all records are alone",
 }
 

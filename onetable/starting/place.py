@@ -117,7 +117,7 @@ def _kind(text: str) -> str:
     if suffix in _TEXTS:
         return "csv"
     raise UsageError(
-        f"{text}: is no CSV, Parquet or spreadsheet file and no SQLite or DuckDB database; "
+        f"{text}: is not a CSV, Parquet or spreadsheet file, nor a SQLite or DuckDB database; "
         "a text of values divided by a mark may be named .csv or .txt"
     )
 

@@ -72,7 +72,7 @@ class ModelFolder:
         try:
             size = path.stat().st_size
             if size > 2 * LARGEST:
-                raise DataError(f"{path}: is no part of a model that can be read")
+                raise DataError(f"{path}: is not a readable part of a model")
             content = json.loads(path.read_bytes())
             model = read_model(json.dumps(content["part"]).encode(), str(path))
             if model.name != name:
@@ -84,7 +84,7 @@ class ModelFolder:
         except OSError as error:
             raise EnvironmentFaultError(f"{path}: {error.strerror}") from None
         except (ValueError, LookupError, TypeError):
-            raise DataError(f"{path}: is no part of a model that can be read") from None
+            raise DataError(f"{path}: is not a readable part of a model") from None
 
     def find(self, name: str) -> KeptModel:
         """The party's part of this model."""
@@ -131,7 +131,7 @@ class ModelFolder:
 
     def _path(self, name: str) -> Path:
         if not is_name(name):
-            raise DataError(f"'{name}' is no name of a model")
+            raise DataError(f"'{name}' is not the name of a model")
         return self.folder / f"{name}{_ENDING}"
 
     def remove(self, name: str) -> None:

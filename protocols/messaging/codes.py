@@ -34,7 +34,7 @@ def unpack_codes(packed: Any, count: int, choices: int) -> Array:
     bits = bits_for(choices)
     size = (count * bits + 7) // 8
     if not isinstance(packed, np.ndarray) or packed.dtype != np.uint8 or packed.ndim != 1:
-        raise ValueError("is no array of bytes")
+        raise ValueError("is not an array of bytes")
     if len(packed) != size:
         raise ValueError(f"has {len(packed)} bytes where {size} are due")
     spare = size * 8 - count * bits

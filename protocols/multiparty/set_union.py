@@ -111,7 +111,7 @@ def union(
             kind, item = _read(row, longest)
             if kind is None:
                 raise channel.fault(
-                    ", ".join(channel.peers), "one of them put in an element that is no item"
+                    ", ".join(channel.peers), "one of them put in an element that is not an item"
                 )
             if kind == _REAL:
                 elements.append(item)

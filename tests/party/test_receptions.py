@@ -120,7 +120,7 @@ def test_who_is_no_recipient_is_given_nothing(lenders, tmp_path):
     with pytest.raises(grpc.RpcError) as error:
         deliver(coordinator, "lender", job_id, data)
     assert status(error) == (
-        grpc.StatusCode.PERMISSION_DENIED, "lender is no recipient of this job"
+        grpc.StatusCode.PERMISSION_DENIED, "lender is not a recipient of this job"
     )  # fmt: skip
     assert deliver(coordinator, "bank", job_id, data).digest
 
@@ -143,7 +143,7 @@ def test_the_digest_is_told_to_recipients_alone(lenders, tmp_path, caller):
     with pytest.raises(grpc.RpcError) as error:
         ask(lenders, caller, "bank", job_id)
     assert status(error) == (
-        grpc.StatusCode.PERMISSION_DENIED, f"'{caller}' is no recipient of this job"
+        grpc.StatusCode.PERMISSION_DENIED, f"'{caller}' is not a recipient of this job"
     )  # fmt: skip
 
 
@@ -175,7 +175,7 @@ def test_recipients_with_different_tables_find_out(lenders, tmp_path):
 
 @pytest.mark.parametrize(
     ("path", "words"),
-    [("../x", "'../x' is no file of this result"), ("", "'' is no file of this result")],
+    [("../x", "'../x' is not a file of this result"), ("", "'' is not a file of this result")],
 )
 def test_only_the_files_of_the_result_are_taken(lenders, path, words):
     coordinator, job_id = finished(lenders)

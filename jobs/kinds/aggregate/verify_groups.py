@@ -177,7 +177,7 @@ def _verify_multiples(job: AggregateJob, group: ClaimedGroup, records: int, base
         if measure.what in PLACED or number is None:
             continue
         if number % base:
-            raise group.claim.error(f"{number} of {group.name} is no multiple of {base}")
+            raise group.claim.error(f"{number} of {group.name} is not a multiple of {base}")
         if measure.what == "count":
             low, high = float(job.minimum if job.minimum > 1 else 0), float(records)
         else:

@@ -271,11 +271,11 @@ class Identify(Kind[IdentifyJob, OpenColumns]):
             content.append(
                 note(
                     "Combinations: how many the values of these columns have. Unique at most: the "
-                    "share of people who can be alone with theirs. Pairs told apart: the share of "
+                    "share of people who can be alone with theirs. Distinguished pairs: the share of "
                     "pairs of people who differ in one of these columns."
                 )
             )
-        head = ["columns", "combinations", "unique at most", "pairs told apart"]
+        head = ["columns", "combinations", "unique at most", "distinguished pairs"]
         content.append(
             page_table(head, rows, (1, 2, 3), sentences=True) if rows else note("No set is listed.")
         )

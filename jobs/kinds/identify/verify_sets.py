@@ -125,7 +125,7 @@ def verify_sets(
         raise place.error(f"lacks the set {', '.join(sorted(min(missing, key=sorted)))}")
     if extra := set(named) - set(due):
         raise place.error(
-            f"names {', '.join(sorted(min(extra, key=sorted)))}, which is no such set"
+            f"names {', '.join(sorted(min(extra, key=sorted)))}, which is not such a set"
         )
     steps, pairs = (result.entry(key).integer(minimum=0) for key in ("step", "pairs"))
     if pairs and (not measured or steps < _STEP):
@@ -141,7 +141,7 @@ def verify_sets(
             continue
         level = (1 - one.separation) * pairs / steps if pairs else math.nan
         if not abs(level - round(level)) < 1e-4 and one.separation > 0:
-            raise item.error("has a separation ratio that is no whole number of steps")
+            raise item.error("has a separation ratio that is not a whole number of steps")
     return sets
 
 

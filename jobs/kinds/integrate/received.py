@@ -47,7 +47,7 @@ def check_expected(job: IntegrateJob, kept: Path, folder: Path) -> Sequence[str]
         expected = json.loads((kept / EXPECTED).read_text())
     except (OSError, ValueError):
         raise VerificationError(
-            "what this party knew of the release is no longer there, and nothing can be checked"
+            "what this party knew of the release is missing, so nothing can be checked"
         ) from None
     released = {
         name: Coded(column.codes, column.values)

@@ -78,7 +78,7 @@ def check_known(
     except (OSError, ValueError, RecursionError):
         known = None
     if not isinstance(known, dict) or sorted(known) != sorted(columns):
-        raise VerificationError(f"{party}: does not tell which columns it knows")
+        raise VerificationError(f"{party}: does not say which columns it knows")
     for name, column in columns.items():
         if known[name] != digest(column):
             raise VerificationError(

@@ -36,7 +36,7 @@ def verify_lists(
         if party in recipients:
             counts[party] = _verify_list(path, ids, records)
         elif path.exists():
-            raise VerificationError(f"{path}: {party} is no recipient of the classes")
+            raise VerificationError(f"{path}: {party} is not a recipient of the classes")
     first, *others = counts
     for other in others:
         if counts[other] != counts[first]:

@@ -92,7 +92,7 @@ def verify_patterns(result: Claim, promise: Promise) -> tuple[list[ClaimedSet], 
             raise item.error(f"must have at most {promise.longest} values of different attributes")
         for name, value in one.items:
             if name not in promise.declared:
-                raise item.error(f"has '{name}', which is no attribute of the job")
+                raise item.error(f"has '{name}', which is not an attribute of the job")
             if (known := promise.declared[name]) is not None and value not in known:
                 raise item.error(f"has a value of '{name}' that the job does not declare")
         if frozenset(one.items) in ranges:
@@ -116,7 +116,7 @@ def _class(claim: Claim, support: float, records: int, least: int, step: int) ->
     second = least + step
     second += -second % step
     if not 0 <= support <= 1:
-        raise claim.error(f"has a support of {support}, which is no share")
+        raise claim.error(f"has a support of {support}, which is not a share")
     number = support * records
     low = int(number + 0.5) // step * step
     for first, last in ((least, second - 1), (low, low + step - 1), (low - step, low - 1)):
@@ -139,7 +139,7 @@ def _verify_rules(
     for item, rule in zip(claim.items(), rules, strict=True):
         left, whole = frozenset(rule.left), frozenset(rule.left + rule.right)
         if len(whole) != len(rule.left) + len(rule.right) or whole not in ranges:
-            raise item.error("is no rule between frequent sets")
+            raise item.error("is not a rule between frequent sets")
         if (left, whole) in said:
             raise item.error("stands here twice")
         said.add((left, whole))

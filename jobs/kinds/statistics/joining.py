@@ -191,7 +191,7 @@ def _begin_horizontal(
         try:
             ordered = tuple(value.decode() for value in joint)
         except UnicodeDecodeError:
-            raise DataError("some party's class has a value that is no text") from None
+            raise DataError("some party's class has a value that is not text") from None
         place = np.array([ordered.index(value) for value in labels.values], np.int32)
         labels = Labels(place[labels.codes], ordered)
     domains = {name: item.values or () for name, item in job.attributes.items()}

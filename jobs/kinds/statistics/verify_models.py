@@ -46,7 +46,7 @@ def verify_tree(claim: Claim, promise: TreePromise, path: tuple[str, ...] = ()) 
         raise claim.error(f"is deeper than the job's max_depth of {promise.max_depth}")
     name = claim.entry("attribute").text()
     if name not in promise.attributes:
-        raise claim.error(f"splits by '{name}', which is no attribute of the job")
+        raise claim.error(f"splits by '{name}', which is not an attribute of the job")
     if name in path:
         raise claim.error(f"splits by '{name}' again")
     if claim.entry("party").value != promise.owners[name]:

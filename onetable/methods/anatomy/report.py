@@ -36,12 +36,12 @@ def _promise(file: TableFile, result: Claim) -> Part:
         "The promise",
         [
             note(
-                "The table is published in parts that are not linked person by person. Whoever finds "
+                "The table is published in parts that are not linked person by person. Anybody who finds "
                 "a person in the first part learns the number of a group; the other parts say which "
                 "sensitive values the group has, and not who in it has which."
             ),
             note(
-                "This is not k-anonymity. These columns are published as they are, so that whoever "
+                "This is not k-anonymity. These columns are published unchanged, so anybody who "
                 "knows a person sees whether the person is in the table: ",
                 foreign(raw, 500),
                 f". By them the table has {numbered(unique, 'unique record')}.",

@@ -45,8 +45,8 @@ def report_condensed(file: TableFile, result: Claim) -> list[Part]:
                 note(
                     f"{result.entry('records').integer(minimum=0):,} synthetic records, drawn from "
                     f"the means and covariances of {number:,} groups of at least {smallest} people. "
-                    "No record is one of a person. It is no k-anonymity: the records differ from "
-                    "each other, and a group of equal people is reproduced as it is."
+                    "No record is a person's. This is not k-anonymity: the records differ from "
+                    "each other, and a group of equal people is reproduced unchanged."
                 ),
             ],
             public=True,

@@ -142,7 +142,7 @@ def _filled(state: State, content: Any, width: int) -> State:
             raise ValueError("a group is too small or too large")
         numbers = (sums, products, centre, scale)
         if not all(np.isfinite(values).all() for values in numbers) or not (scale > 0).all():
-            raise ValueError("a sum is no number")
+            raise ValueError("a sum is not a number")
         if centre.shape != (width,) or scale.shape != (width,):
             raise ValueError("units of other columns")
         condenser = Condenser(state.k)

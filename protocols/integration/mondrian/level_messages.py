@@ -206,7 +206,7 @@ def read_instruct(
         space, region = shared.spaces[partition.names[attribute]], partition.regions[at][attribute]
         parts = _parts_of(space, region, count, nodes, points)
         if parts is None or not space.is_cut(region, parts):
-            raise channel.fault(party, "cuts a group into regions that are no parts of its own")
+            raise channel.fault(party, "cuts a group into regions that are not parts of the group")
         shapes.append(parts)
     if next(nodes, None) is not None or next(points, None) is not None:
         raise channel.fault(party, "sent more regions than it has groups")

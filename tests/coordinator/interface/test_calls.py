@@ -68,7 +68,7 @@ def test_a_temporary_folder_lives_as_long_as_its_outcome(tmp_path):
 
 @pytest.mark.parametrize(
     ("names", "error"),
-    [(["lender"], "'bank' has no frame"), (["lender", "bank", "card"], "'card' is no party")],
+    [(["lender"], "'bank' has no frame"), (["lender", "bank", "card"], "'card' is not a party")],
 )
 def test_frames_are_those_of_the_parties(tmp_path, names, error):
     loan_folder(tmp_path, JOB_FILE)

@@ -36,7 +36,7 @@ def test_a_file_is_known_by_its_bytes(tmp_path, monkeypatch):
     pq.write_table(pa.table({"ID": ["1"]}), "people.data")
     assert find_place("people.data", None).key(tmp_path) == "{parquet: people.data}"
     (tmp_path / "people.png").write_bytes(b"\x89PNG....")
-    with pytest.raises(UsageError, match=r"people\.png: is no CSV, Parquet or spreadsheet file"):
+    with pytest.raises(UsageError, match=r"people\.png: is not a CSV, Parquet or spreadsheet file"):
         find_place("people.png", None)
 
 

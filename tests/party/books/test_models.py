@@ -88,7 +88,7 @@ def test_a_damaged_file_is_named_and_stays_listed(tmp_path, damage):
     [path] = folder.folder.iterdir()
     path.write_bytes(damage)
     assert folder.names() == ["risk"]
-    with pytest.raises(DataError, match=r"risk\.json: is no part of a model"):
+    with pytest.raises(DataError, match=r"risk\.json: is not a readable part of a model"):
         folder.find("risk")
 
 
@@ -97,11 +97,11 @@ def test_a_file_under_another_name_is_not_taken_for_it(tmp_path):
     folder.take(left_by_a_job(tmp_path), "analyst", "a" * 32)
     [path] = folder.folder.iterdir()
     path.rename(path.with_name("other.json"))
-    with pytest.raises(DataError, match="is no part of a model"):
+    with pytest.raises(DataError, match="is not a readable part of a model"):
         folder.find("other")
     with pytest.raises(DataError, match="no model 'risk' is kept here"):
         folder.find("risk")
-    with pytest.raises(DataError, match="no name"):
+    with pytest.raises(DataError, match="not the name"):
         folder.find("../risk")
 
 

@@ -80,7 +80,7 @@ def honest_until_instruct(change):
         (lambda b: [*b[:3], np.array([]), *b[4:]], r"no split of [1, 99]"),
         (lambda b: [*b[:4], b[4][:-1], 0], "has 4 bytes where 5 are due"),
         (lambda b: [*b[:4], b[4] | 0x80, 0], "has bits set beyond its end"),
-        (lambda b: [*b[:4], b[4].astype(np.int64), 0], "is no array of bytes"),
+        (lambda b: [*b[:4], b[4].astype(np.int64), 0], "is not an array of bytes"),
         (lambda b: [*b[:2], b[2] + 1, *b[3:]], "declared the score"),
         (lambda b: b[:5], "sent no instruction"),
         (lambda b: [*b[:5], 1], "leaves out records, which the job does not permit"),

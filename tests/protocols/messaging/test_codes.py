@@ -32,5 +32,5 @@ def test_no_choice_needs_no_bit():
 def test_what_no_codes_pack_to_is_refused(packed, count, choices, message):
     with pytest.raises(ValueError, match=message):
         unpack_codes(np.frombuffer(packed, np.uint8), count, choices)
-    with pytest.raises(ValueError, match="no array of bytes"):
+    with pytest.raises(ValueError, match="not an array of bytes"):
         unpack_codes(packed, count, choices)

@@ -96,7 +96,7 @@ def _course(job: IntegrateJob, result: Claim) -> Part:
     for number, winner in enumerate(winners, 1):
         party, score = winner.entry("party").text(), winner.entry("score").number()
         if party not in grown:
-            raise winner.error(f"'{party}' is no party of the job")
+            raise winner.error(f"'{party}' is not a party of the job")
         second = job.refine is not None and winner.entry("phase").integer() == 2
         for name, values in grown.items() if not second else ():
             values.append(values[-1] + (score if name == party else 0.0))

@@ -64,7 +64,7 @@ def test_verify_rejects_numbers_that_are_not_rounded_and_ends_of_no_bucket(tmp_p
     folder = tmp_path / "out"
     verify(folder)
     honest = (folder / "result.json").read_text()
-    for place, number, said in ((0, 13, "no multiple of 10"), (1, 33.3, "end of no bucket")):
+    for place, number, said in ((0, 13, "not a multiple of 10"), (1, 33.3, "end of no bucket")):
         altered(folder, lambda r, p=place, n=number: r["groups"][0]["measures"].__setitem__(p, n))
         with pytest.raises(VerificationError, match=said):
             verify(folder)

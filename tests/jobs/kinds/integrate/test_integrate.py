@@ -257,7 +257,7 @@ def test_a_column_that_is_not_what_the_others_were_told_names_its_party(tmp_path
         INTEGRATE.assemble(job, released, tmp_path)
     for text in ("[]", "[" * 100_000):  # the second is nested too deep
         (released["lender"] / "known.json").write_text(text)
-        with pytest.raises(VerificationError, match="lender: does not tell which columns it knows"):
+        with pytest.raises(VerificationError, match="lender: does not say which columns it knows"):
             INTEGRATE.assemble(job, released, tmp_path)
 
 

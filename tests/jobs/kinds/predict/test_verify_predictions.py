@@ -58,7 +58,7 @@ def test_a_result_of_another_job_is_refused(change, message, tmp_path):
         ({"lender": "ID,predicted\np1,Y\n"}, "has 1 rows for 2 people"),
         ({"lender": "ID,predicted\np1,Y\np1,N\n"}, "names a person twice"),
         ({"card": "ID,predicted\np1,Y\np2,Y\n"}, "lender and card have different classes"),
-        ({"bank": LIST}, "bank is no recipient"),
+        ({"bank": LIST}, "bank is not a recipient"),
     ],
 )
 def test_lists_that_do_not_fit_are_named(lists, message, tmp_path):

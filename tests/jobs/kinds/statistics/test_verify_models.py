@@ -127,7 +127,7 @@ def inner(tree):
 
 TREES = {
     "a split again": (lambda t: inner(t).update(attribute="Sex", party="lender"), "'Sex' again"),
-    "a strange attribute": (lambda t: t.update(attribute="Age"), "no attribute of the job"),
+    "a strange attribute": (lambda t: t.update(attribute="Age"), "not an attribute of the job"),
     "another owner": (lambda t: t.update(party="bank"), "is not an attribute of bank"),
     "a missing branch": (lambda t: t["branches"].pop("m"), "one for each of its values"),
     "a further branch": (lambda t: t["branches"].update(x={"class": "n"}), "one for each"),

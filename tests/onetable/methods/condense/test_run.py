@@ -32,7 +32,7 @@ def test_a_release_has_synthetic_records_of_every_class(tmp_path, capsys):
     assert result["copies"] == sum(tuple(line) in own for line in lines)
     assert -1 <= result["utility"]["covariance_correlation"] <= 1
     page = (tmp_path / "out/report.html").read_text()
-    assert "no k-anonymity" in page
+    assert "not k-anonymity" in page
     assert "moved into the range" in page
     public = (tmp_path / "out/public.html").read_text()
     assert "A synthetic table" in public

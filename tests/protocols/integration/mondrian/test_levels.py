@@ -67,14 +67,14 @@ def test_an_honest_cut_arrives_as_it_was_sent(channel):
     ("cut", "codes", "why"),
     [
         (Cut(2, HALVES.halves(HALVES.top, 5.0), (6, 6), 1), [0, 1] * 6, "does not hold"),
-        (Cut(0, (node("A"), Rest(0)), (6, 6), 1), [0, 1] * 6, "no parts of its own"),
+        (Cut(0, (node("A"), Rest(0)), (6, 6), 1), [0, 1] * 6, "not parts of the group"),
         (
             Cut(0, (node("V"), node("C"), Rest(0)), (4, 4, 4), 1),
             [0, 1, 2] * 4,
-            "no parts of its own",
+            "not parts of the group",
         ),
-        (Cut(0, (node("C"), node("V")), (6, 6), 1), [0, 1] * 6, "no parts of its own"),
-        (Cut(1, HALVES.halves(HALVES.top, 11.0), (6, 6), 1), [0, 1] * 6, "no parts of its own"),
+        (Cut(0, (node("C"), node("V")), (6, 6), 1), [0, 1] * 6, "not parts of the group"),
+        (Cut(1, HALVES.halves(HALVES.top, 11.0), (6, 6), 1), [0, 1] * 6, "not parts of the group"),
         (Cut(0, GOOD.parts, (11, 1), 1), [0] * 11 + [1], "fewer than k"),
         (Cut(0, (node("V"), node("C"), node("D")), (4, 4, 4), 1), [0, 1, 3] * 4, "does not have"),
     ],

@@ -57,7 +57,7 @@ def test_a_release_that_could_not_be_specialized_says_so(done):
 def test_a_step_of_nobody_is_named(done):
     job, result, folder = done
     winners = [{**result["winners"][0], "party": "nobody"}]
-    with pytest.raises(VerificationError, match="'nobody' is no party of the job"):
+    with pytest.raises(VerificationError, match="'nobody' is not a party of the job"):
         course(job, {**result, "winners": winners}, folder)
 
 
