@@ -157,6 +157,23 @@ class PeerLostError(PeerError):
     exit_code = 6
 
 
+class PeerRevokedError(PeerError):
+    """A peer shows a certificate that was revoked. The job ends for good: its key may be in other hands."""
+
+    exit_code = CertificateError.exit_code
+
+    def __init__(self, peer: str, step: str, reason: str = "") -> None:
+        again = "its certificate was revoked; with a new one, propose the job again"
+        super().__init__(peer, step, reason or again)
+
+    @classmethod
+    def told(cls, me: str, step: str, peer: str) -> Self:
+        """The error of a party that is told by a peer that its own certificate was revoked."""
+        error = cls(me, step, f"{cls(me, step).reason}, says {peer}")
+        error.said_by = peer
+        return error
+
+
 class PeerFaultError(PeerError):
     """A peer sent something that an honest peer never sends."""
 

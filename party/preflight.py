@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from coterie.base.arrays import Words
-from coterie.base.errors import DataError, RefusedError, UsageError
+from coterie.base.errors import DataError, PeerRevokedError, RefusedError, UsageError
 from coterie.jobs.data.filtered import left_out, told
 from coterie.jobs.data.missing import Dropped, WithoutGaps
 from coterie.jobs.data.sources import read_wanted
@@ -66,6 +66,12 @@ def check_policy(
         error = RefusedError("; ".join(refusals))
         error.inside = "; ".join(inside)
         raise error
+
+
+def require_valid(config: PartyConfig, peer: str) -> None:
+    """Raises an error about a peer that shows a revoked certificate."""
+    if config.identity.finds_revoked(peer, config.peers[peer].address):
+        raise PeerRevokedError(peer, "")
 
 
 def _check_budget(config: PartyConfig, job: Job, refusals: list[str]) -> list[str]:

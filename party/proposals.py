@@ -37,7 +37,7 @@ from coterie.party.history.judgement import judge_number
 from coterie.party.job_record import ENDED, Record
 from coterie.party.live import Live
 from coterie.party.policy import asks_about_together, judge_coordinator, same_analyst
-from coterie.party.preflight import check_data, check_parties, check_policy
+from coterie.party.preflight import check_data, check_parties, check_policy, require_valid
 from coterie.party.records import Book
 from coterie.party.worker import Worker
 from coterie.protocols.messaging.opening import tell
@@ -183,6 +183,8 @@ class Proposals:
             check_parties(self._config, job)
             check_policy(self._config, job, caller.name)
             self._check_name(record, job)
+            for peer in set(job.party_names) - {self._config.name}:
+                require_valid(self._config, peer)
             asks = self._asks(record.job_id, caller.name, job)
             self._count_descriptions(caller, job)
             checked = check_data(self._config, job, self._audit.note)

@@ -19,7 +19,7 @@ from coterie.base.threads import patient_pool
 from coterie.party.books.state_folder import take
 from coterie.party.books.whole_file import remove_leftovers
 from coterie.party.callers.admission import CAPACITY, Admission
-from coterie.party.callers.gate import REVOKED, Gate
+from coterie.party.callers.gate import Gate
 from coterie.party.config import NO_OPERATORS, PartyConfig
 from coterie.party.health import Health
 from coterie.party.history.releases import History
@@ -34,6 +34,7 @@ from coterie.party.steward.retention import prune, told, would_prune
 from coterie.party.worker import Worker
 from coterie.protos.jobs_pb2 import State
 from coterie.protos.jobs_pb2_grpc import add_JobsServicer_to_server
+from coterie.transport.call_errors import REVOKED
 from coterie.transport.peers import PeerService
 from coterie.trust.identity import SERVER_OPTIONS, Caller, caller_of, renewed_credentials
 

@@ -47,8 +47,8 @@ from coterie.party.holds import ask
 from coterie.party.job_record import ENDED, OUTPUT, REPEAT, Hold, Record
 from coterie.party.live import Live
 from coterie.party.output import would_release
-from coterie.party.preflight import charge, check_data, check_parties, check_policy
-from coterie.party.queue.reservations import STEP, finished_at_a_peer, tell_peers
+from coterie.party.preflight import charge, check_data, check_parties, check_policy, require_valid
+from coterie.party.queue.reservations import finished_at_a_peer, tell_peers
 from coterie.party.queue.turns import Turns
 from coterie.party.records import Book
 from coterie.party.settings import Repeat
@@ -255,8 +255,7 @@ class Worker:
             session.step = AGREE  # an error has a step also before the parties meet
             self._book.progress(record, AGREE, 0, 0, record.traffic)
             for peer in session.peers:
-                if config.identity.finds_revoked(peer, config.peers[peer].address):
-                    raise PeerLostError(peer, STEP, "shows a certificate that was revoked")
+                require_valid(config, peer)
             session.start(config.connect)
             prepared, record.prepared = record.prepared, None
             if prepared is None or time.monotonic() - record.prepared_at > _FRESH:

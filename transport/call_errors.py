@@ -9,6 +9,7 @@ import grpc
 from coterie.base.text import one_line
 from coterie.trust.reach import problem_in
 
+REVOKED = "the certificate was revoked"  # what a server tells whose certificate that is
 HOPELESS = (
     "its certificate has expired",
     "its certificate is not the expected one",

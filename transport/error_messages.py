@@ -22,6 +22,7 @@ from coterie.base.errors import (
     PeerError,
     PeerFaultError,
     PeerLostError,
+    PeerRevokedError,
     RefusedError,
 )
 from coterie.base.text import one_line
@@ -112,7 +113,7 @@ def error_from(farewell: Farewell, sender: str, names: Collection[str]) -> Coter
     culprit = farewell.culprit if farewell.culprit in names else sender
     # Added even if the text already names a source: that is only the sender's claim.
     said = "" if culprit == sender else f", says {sender}"
-    kinds: tuple[type[PeerError], ...] = (PeerFaultError, PeerLostError)
+    kinds: tuple[type[PeerError], ...] = (PeerFaultError, PeerLostError, PeerRevokedError)
     for kind in kinds:
         if farewell.exit_code == kind.exit_code:
             error = kind(culprit, step, reason + said)

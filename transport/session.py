@@ -29,12 +29,18 @@ import grpc
 import numpy as np
 from google.protobuf.message import DecodeError
 
-from coterie.base.errors import CoterieError, EnvironmentFaultError, PeerFaultError, PeerLostError
+from coterie.base.errors import (
+    CoterieError,
+    EnvironmentFaultError,
+    PeerFaultError,
+    PeerLostError,
+    PeerRevokedError,
+)
 from coterie.base.threads import start
 from coterie.protocols.messaging.channel import Message
 from coterie.protocols.messaging.wire import size_of
 from coterie.protos.peers_pb2 import Farewell, Parting, SessionRef
-from coterie.transport.call_errors import HOPELESS, failure_reason
+from coterie.transport.call_errors import HOPELESS, REVOKED, failure_reason
 from coterie.transport.error_messages import error_from, farewell_for
 from coterie.transport.frames import ALIGNMENT, FrameCheck, FrameError, Piece, closing, split
 from coterie.transport.incoming import Incoming
@@ -380,6 +386,8 @@ class Session:
         if words is not None:
             return error_from(read_farewell(words), peer, (self.me, *self.peers))
         code, reason = call.code(), failure_reason(call)
+        if reason.startswith(REVOKED):
+            return PeerRevokedError.told(self.me, "", peer)
         if not self._incoming[peer].opened:
             refused = code == grpc.StatusCode.PERMISSION_DENIED
             how = "refuses this party" if refused else "cannot be reached"

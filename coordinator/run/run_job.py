@@ -26,6 +26,7 @@ from typing import Any, TypeVar
 
 from coterie.base.errors import (
     CancelledError,
+    CertificateError,
     CoterieError,
     DataError,
     EnvironmentFaultError,
@@ -49,7 +50,8 @@ from coterie.trust.identity import Identity
 T = TypeVar("T")
 _RETRY_SECONDS = 0.5
 _FIRST_ERRORS: dict[int, type[CoterieError]] = {
-    cls.exit_code: cls for cls in (UsageError, DataError, RefusedError, EnvironmentFaultError)
+    cls.exit_code: cls
+    for cls in (UsageError, CertificateError, DataError, RefusedError, EnvironmentFaultError)
 }
 
 

@@ -21,10 +21,10 @@ from coterie.base.errors import RefusedError
 from coterie.party.callers.admission import STRANGERS, Admission, TooMuchError
 from coterie.party.config import PartyConfig
 from coterie.protos import jobs_pb2 as pb
+from coterie.transport.call_errors import REVOKED
 from coterie.trust.identity import Caller, caller_of
 
 HEALTH = "/grpc.health.v1.Health/Check"
-REVOKED = "the certificate was revoked"
 _PEERS = "/coterie.v1.Peers/"
 _REFUSED = {
     grpc.StatusCode.PERMISSION_DENIED,

@@ -20,7 +20,7 @@ from typing import Any
 
 import grpc
 
-from coterie.base.errors import CoterieError, EnvironmentFaultError, PeerLostError
+from coterie.base.errors import CoterieError, EnvironmentFaultError, PeerLostError, PeerRevokedError
 from coterie.base.threads import start
 from coterie.protos.peers_pb2 import (
     BEGIN,
@@ -32,7 +32,7 @@ from coterie.protos.peers_pb2 import (
     Reservation,
     Reserved,
 )
-from coterie.transport.call_errors import HOPELESS, failure_reason
+from coterie.transport.call_errors import HOPELESS, REVOKED, failure_reason
 from coterie.transport.error_messages import error_from
 from coterie.transport.peers import RESERVE as METHOD
 from coterie.transport.session import FAREWELL, PART, Heartbeat, Session, read_farewell
@@ -153,6 +153,8 @@ class Reservations:
             names = (self._session.me, *self._session.peers)
             raise error_from(farewell, peer, names)
         reason = failure_reason(error)
+        if reason.startswith(REVOKED):
+            raise PeerRevokedError.told(self._session.me, STEP, peer)
         if error.code() in (grpc.StatusCode.PERMISSION_DENIED, grpc.StatusCode.INVALID_ARGUMENT):
             raise PeerLostError(peer, STEP, f"refuses this party: {reason}")
         if reason in HOPELESS:

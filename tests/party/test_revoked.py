@@ -6,6 +6,9 @@ import grpc
 import pytest
 
 from coterie.base.errors import CertificateError, UsageError
+from coterie.coordinator.run.progress import Board
+from coterie.coordinator.run.run_job import run_job
+from coterie.jobs.kinds.job_file import parse_job
 from coterie.party.books.append_file import read_entries
 from coterie.party.config import load_party
 from coterie.party.operator.check import examine
@@ -66,19 +69,46 @@ def test_a_list_is_taken_up_while_the_server_serves(houses):
     assert JobsStub(channel).Describe(pb.DescribeRequest(), timeout=60).party == "bank"
 
 
-def test_a_peer_with_a_revoked_certificate_gets_and_gives_nothing(houses):
+def test_a_job_with_a_peer_whose_certificate_was_revoked_is_refused_and_names_it(houses):
     listing(houses, "card", names=("bank", "lender"))
     houses.serve_all()
-    coordinator = houses.coordinator()
-    job_id, _ = coordinator.propose(houses.job())
-    coordinator.start(job_id)
+    _, decisions = houses.coordinator().propose(houses.job())
     for name in ("bank", "lender"):
-        last = coordinator.end(job_id, name)
-        assert (last.state, last.culprit) == (pb.FAILED, "card")
-        assert "revoked" in last.error
+        assert (decisions[name].state, decisions[name].exit_code) == (pb.REFUSED, 11)
+        assert decisions[name].reason.startswith(
+            "card: its certificate was revoked; with a new one"
+        )
     [found] = [c for c in examine(houses.path("bank")) if c.name == "card"]
     assert (found.state, found.exit_code) == ("failed", 11)
     assert found.detail.endswith("its certificate was revoked")
+
+
+def test_a_run_with_a_revoked_peer_ends_with_the_code_of_certificates(houses):
+    listing(houses, "card", names=("bank", "lender"))
+    houses.serve_all()
+    out = houses.folder / "out"
+    out.mkdir()
+    board = Board(houses.names, show=False)
+    with pytest.raises(CertificateError, match="card: its certificate was revoked"):
+        run_job(parse_job(houses.job(), {}), out, houses.authority.identity("analyst"), board)
+
+
+@pytest.mark.parametrize("wary", [("bank",), ("lender",), ("bank", "lender")])
+def test_a_peer_whose_certificate_is_revoked_after_the_proposal_ends_the_job_for_good(houses, wary):
+    """Bank leads: it asks card for a place, and lender does not."""
+    listing(houses, names=wary)
+    houses.serve_all()
+    coordinator = houses.coordinator()
+    job_id, _ = coordinator.propose(houses.job())
+    houses.authority.revoke("card")
+    for name in wary:
+        assert houses.servers[name]._live.look(at_once=True)
+    coordinator.queue(job_id)
+    for name in houses.names:
+        last = coordinator.end(job_id, name)
+        assert (last.state, last.culprit, last.exit_code) == (pb.FAILED, "card", 11)
+        assert "card: its certificate was revoked; with a new one" in last.error
+        assert not coordinator.stubs[name].Resume(pb.JobRef(job_id=job_id), timeout=60).resumable
 
 
 def test_a_party_whose_own_certificate_was_revoked_does_not_serve(houses):
