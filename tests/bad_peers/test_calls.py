@@ -15,7 +15,7 @@ JOBS, PEERS = "/coterie.v1.Jobs/", "/coterie.v1.Peers/"
 KNOWN, UNKNOWN = "0" * 32, "f" * 32
 NOT_FOUND, DENIED = grpc.StatusCode.NOT_FOUND, grpc.StatusCode.PERMISSION_DENIED
 INVALID, MISSING = grpc.StatusCode.INVALID_ARGUMENT, grpc.StatusCode.UNIMPLEMENTED
-EARLY, BROKEN = grpc.StatusCode.FAILED_PRECONDITION, grpc.StatusCode.INTERNAL
+EARLY = grpc.StatusCode.FAILED_PRECONDITION
 RUBBISH = b"\xff\xff\xff"
 
 
@@ -58,7 +58,7 @@ CASES = {
     "a peer that calls what there is not": ("lender", PEERS + "Explode", b"", MISSING, ""),
     "a stranger that looks around": ("stranger", "/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo", b"", MISSING, ""),
     **{
-        f"rubbish for {call}": ("analyst", call, RUBBISH, BROKEN, "")
+        f"rubbish for {call}": ("analyst", call, RUBBISH, INVALID, "")
         for call in ("Describe", "Propose", "Start", "Queue", "Watch", "Cancel", "Fetch", "Approve", "List")
     },
     "a peer collects from a session that there is not": ("lender", PEERS + "Collect", peers.SessionRef(session=UNKNOWN).SerializeToString(), NOT_FOUND, "bank knows no such session"),
