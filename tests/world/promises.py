@@ -40,8 +40,10 @@ class Promises:
 
     def _asked(self, call: Call, request: Any) -> None:
         """A job that failed is ACCEPTED when it is taken up again, also if nobody hears the answer."""
-        key = call.party, getattr(request, "job_id", "")
-        if call.method == "Resume" and self.told.get(key) in (pb.QUEUED, pb.RUNNING):
+        if call.method != "Resume":
+            return
+        key = call.party, pb.JobRef.FromString(request).job_id
+        if self.told.get(key) in (pb.QUEUED, pb.RUNNING):
             self.told[key] = pb.ACCEPTED
 
     def _heard(self, call: Call, request: Any, answer: Any) -> None:
