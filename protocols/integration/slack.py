@@ -9,7 +9,8 @@ In, at each party: the steps of its own columns that an entry alone refused. Out
 parties, for each entry: k, the number of steps before, and the attribute; or that no k down to half of
 the entry's permits anything. Adversary: semi-honest. The parties learn the answer and nothing of the
 steps that come after the nearest: neither whose they are nor how far they miss. The answer cannot be
-checked: a party may say any smaller k, or none. The opened k is the number of records of a group that
+checked: a party may say any smaller k down to half, or none; but it is none that this party's own
+excludes. The opened k is the number of records of a group that
 the release does not show.
 
 Messages, in order:
@@ -28,7 +29,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from coterie.anonymity.specialization.slack import Refused
+from coterie.anonymity.specialization.slack import Refused, least_told
 from coterie.anonymity.specialization.specialize import Specializer
 from coterie.base.arrays import Words
 from coterie.protocols.integration.plan import Plan, Slack
@@ -99,8 +100,14 @@ def _together(
     told = [
         (int(word) >> step_bits, steps - (int(word) & (1 << step_bits) - 1)) for word in nearest
     ]
+    if (nearest < mine).any():
+        raise channel.fault(
+            ", ".join(channel.peers),
+            "one of them sent wrong shares: less than this party's own slack",
+        )
     for (permitted, after), requirement in zip(told, plan.requirements, strict=True):
-        if permitted and not (permitted < requirement.k and after >= 0):
+        least = least_told(requirement.k)
+        if permitted and not (least <= permitted < requirement.k and after >= 0):
             raise channel.fault(
                 ", ".join(channel.peers), "one of them sent wrong shares: no slack of an entry"
             )

@@ -3,6 +3,7 @@
 from dataclasses import replace
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -135,7 +136,7 @@ def test_secure_maxima_find_the_nearest_of_all_parties(data):
     chance = st.none() | st.builds(
         Refused, st.integers(4, 5), st.integers(0, 1), st.integers(0, 2), st.just(0), st.just(0)
     )
-    names, needs = ("ann", "bob"), (Requirement(("x", "y"), 9),) * 3
+    names, needs = ("ann", "bob"), (Requirement(("x", "y"), 8),) * 3
     plan = Plan(names, dict.fromkeys("xy"), dict(zip("xy", names, strict=True)), needs)
     table = SimpleNamespace(names=["x", "y"], winners=[None] * 2)
     own = {}
@@ -175,16 +176,32 @@ def test_who_tells_a_slack_of_anothers_attribute_is_named(monkeypatch):
         split.run()
 
 
-def test_shares_that_give_no_smaller_k_are_noticed(monkeypatch):
+@pytest.mark.parametrize("permitted", [1, 7])  # of entries with k = 4 and k = 5
+def test_shares_that_give_no_smaller_k_are_noticed(permitted, monkeypatch):
     split = loans()
     split.slack = True
     honest = module.tell_slack
 
     def changed(channel, plan, table, own, rng):
         if channel.me == "bob":
-            own = {j: Refused(7, 0, 9, found.attribute, 0) for j, found in own.items()}
+            own = {j: Refused(permitted, 0, 9, found.attribute, 0) for j, found in own.items()}
         return honest(channel, plan, table, own, rng)
 
     monkeypatch.setattr("coterie.protocols.integration.integrate.tell_slack", changed)
     with pytest.raises(PeerFaultError, match="one of them sent wrong shares: no slack"):
+        split.run()
+
+
+def test_a_maximum_below_a_party_s_own_is_noticed(monkeypatch):
+    split = loans()
+    split.slack = True
+    honest = module.SecureMaximum.argmax
+
+    def less(self, values, **options):
+        found = honest(self, values, **options)
+        none = None if found.maxima is None else np.zeros_like(found.maxima)
+        return replace(found, maxima=none)
+
+    monkeypatch.setattr(module.SecureMaximum, "argmax", less)
+    with pytest.raises(PeerFaultError, match="less than this party's own slack"):
         split.run()
