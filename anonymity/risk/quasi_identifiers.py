@@ -29,6 +29,7 @@ from dataclasses import dataclass
 
 _MOST_SETS = 200_000  # of one size that are kept, open or found
 _NEARLY_ALL = 0.8  # records with a value of their own: the column identifies by itself
+_ALL = 0.999  # no number of cells has a bound of 1
 
 
 @dataclass(frozen=True)
@@ -75,13 +76,12 @@ def values_in_population(
     the share of people whose value is not in the table (Good), and than that of people who are unique:
     a unique person is a draw with such a value. Each person outside the table with a new value may be
     the only one with it; as many values are added as let the bound reach that share, which is e times
-    as many. And the column alone has no fewer values than a share of unique people needs. Values that
+    as many. And the column alone has no fewer values than its share of unique people needs. Values that
     nearly never repeat, such as telephone numbers, count as if none did.
     """
     added = math.ceil(math.e * share * max(0, population - records))
-    unique = 1.0 if share >= _NEARLY_ALL else share
-    needed = least_cells(min(unique, alpha), population) if share else 1
-    return max(distinct + added, needed)
+    unique = max(alpha, _ALL) if share >= _NEARLY_ALL else share
+    return max(distinct + added, least_cells(unique, population))
 
 
 @dataclass(frozen=True)

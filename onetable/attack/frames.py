@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import html
+import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from coterie.base.errors import UsageError
 from coterie.jobs.data.release_file import coded_columns
 from coterie.jobs.data.text_form import as_text
 from coterie.onetable.attack.attack import attack as attack_folder
@@ -31,6 +33,11 @@ def attack(release: Any, known: Any, columns: str | Sequence[str] = ()) -> Attac
     `known` is a frame or the name of a file.
     """
     people, columns = FrameSource.of("known", known), names_in(columns)
+    if not isinstance(release, (Release, str, os.PathLike)):
+        raise UsageError(
+            f"the release is of type {type(release).__name__}; give what coterie.anonymise or "
+            "coterie.simulate returned, or the folder of a result, and then the known people"
+        )
     if not isinstance(release, Release):
         return Attack(attack_folder(Path(release), people, columns))
     table = coded_columns(as_text(release.table, "release"))

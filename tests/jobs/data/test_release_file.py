@@ -1,5 +1,6 @@
 """A release that is read again: its columns, its order, the claims about it."""
 
+import codecs
 from pathlib import Path
 
 import numpy as np
@@ -26,6 +27,9 @@ def test_the_columns_are_read_as_text_and_a_missing_value_is_empty(path):
     table = read_release(path, ["Sex", "Job"], "the job")
     shown = {name: np.array(c.values)[c.codes].tolist() for name, c in table.items()}
     assert shown == {"Sex": list("FFMM"), "Job": ["", "Cook", "Cook", "Cook"]}
+    path.write_bytes(codecs.BOM_UTF8 + path.read_bytes())
+    marked = read_release(path, ["Sex", "Job"], "the job")
+    assert {name: np.array(c.values)[c.codes].tolist() for name, c in marked.items()} == shown
 
 
 def test_what_holds_is_said_with_what_was_promised():

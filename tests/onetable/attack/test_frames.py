@@ -3,6 +3,7 @@
 import json
 
 import pandas as pd
+import pyarrow as pa
 import pytest
 
 import coterie
@@ -38,6 +39,11 @@ def test_a_taxonomy_and_a_column_outside_every_qid_count():
     assert coterie.attack(release, frame, "Town")["people"][0]["candidates"] == 10
     known = coterie.attack(release, frame[frame.Town == "Ulm"])
     assert (known["found"], known["outside_qids"]) == (5, ["Age"])
+
+
+def test_what_is_no_release_is_refused():
+    with pytest.raises(UsageError, match="the release is of type Table; give what"):
+        coterie.attack(pa.table({"Age": [1]}), pa.table({"Age": [1]}))
 
 
 def test_people_of_other_columns_are_refused():

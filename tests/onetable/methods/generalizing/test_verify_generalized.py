@@ -1,5 +1,6 @@
 """`coterie verify` on releases of one table: it finds whatever was changed afterwards."""
 
+import codecs
 import json
 
 import pyarrow.parquet as pq
@@ -26,6 +27,12 @@ def test_an_untouched_release_holds(folder):
     found = verify(folder)
     assert found["records"] == 40
     assert found["requirements"][0]["models"] == {"distinct 2-diversity": 2.0}
+
+
+def test_a_byte_order_mark_as_spreadsheets_write_it_changes_nothing(folder):
+    found, path = verify(folder), folder / "release.csv"
+    path.write_bytes(codecs.BOM_UTF8 + path.read_bytes())
+    assert verify(folder) == found
 
 
 def test_a_row_taken_out_is_found(folder):

@@ -1,5 +1,6 @@
 """A release made on disk is verified slice by slice, and a forged one refused, as one in memory is."""
 
+import codecs
 import csv
 import json
 
@@ -59,6 +60,12 @@ def test_slices_find_what_the_whole_release_has(release):
     assert ("together" in on_disk) is apart
     changed_result(release, lambda result: result.pop("on_disk"))
     assert verify(release) == on_disk
+
+
+def test_a_byte_order_mark_changes_nothing(release):
+    found, path = verify(release), release / "release.csv"
+    path.write_bytes(codecs.BOM_UTF8 + path.read_bytes())
+    assert verify(release) == found
 
 
 def test_the_columns_may_be_too_many_for_one_number(release, monkeypatch):
