@@ -194,10 +194,11 @@ def told(group, parts, records):
         return int((bits * 2**30).quantize(Decimal(1), ROUND_HALF_EVEN))
 
 
-def run(job, holders=None, epsilon=None):
+def run(job, holders=None, epsilon=None, made=None):
     """The tree of cuts, for each row what each attribute shows, and the parties' contributions.
 
-    `holders` has the party of each attribute; with `epsilon` parties take part by the strategy.
+    `holders` has the party of each attribute; with `epsilon` parties take part by the strategy. `made`
+    is a list to which the rows of the parts of each cut are added.
     """
     holders = holders or dict.fromkeys(job.attributes, "")
     names = sorted(set(holders.values()))
@@ -263,6 +264,8 @@ def run(job, holders=None, epsilon=None):
                     }
                 )
                 following += [(settled | {name: part}, rows, set()) for part, rows in parts]
+                if made is not None:
+                    made.append([rows for _, rows in parts])
             opened[place] = following
         for name in names:
             mu[name] += worth[name]
