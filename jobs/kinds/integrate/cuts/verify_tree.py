@@ -333,26 +333,44 @@ class _Replay:
         self.origins: dict[int, tuple[int, int] | None] = {}
 
     def run(self, cuts: Sequence[tuple[int, Any]]) -> None:
-        """Makes all cuts; of several groups that one fits, others are tried if the first goes wrong."""
+        """Makes all cuts; of several groups that one fits, others are tried if the first goes wrong.
+
+        First another choice stays only if more cuts fit with it; if that fails, all are tried.
+        """
+        opened = self._opened.copy()
+        if not self._made(cuts, thorough=False):
+            self._opened, self._tries = opened, 0
+            self._made(cuts, thorough=True)
+
+    def _made(self, cuts: Sequence[tuple[int, Any]], thorough: bool) -> bool:
+        """Whether all cuts could be made; a thorough search raises if not."""
         opened = self._opened
         made: dict[tuple[int, ...], int] = {}  # the cut of the group in a place
         choices: list[tuple[int, _Groups, list[tuple[int, list[Array]]]]] = []
-        at = 0
+        fresh = list(choices)  # those since the last other choice
+        at = furthest = 0
         while at < len(cuts):
             if at and cuts[at][1]["level"] > cuts[at - 1][1]["level"]:
                 opened.passed = ()
             fitting = self._fitting(opened, cuts[at][1])
             fitting.sort(key=lambda one: opened.waits(one[0]))
-            while not fitting:
+            if not fitting:
                 self._tries += 1
+                if thorough or at > furthest:
+                    choices += fresh
+                furthest, fresh = max(at, furthest), []
                 if not choices or self._tries > _TRIES:
+                    if not thorough:
+                        return False
                     raise VerificationError(
-                        f"{RESULT}: cut {cuts[at][0] + 1} is of no group of the release"
+                        f"{RESULT}: cut {cuts[furthest][0] + 1} is of no group of the release"
                     )
                 at, opened, fitting = choices.pop()
-            (group, parts), *others = fitting
-            if others:
-                choices.append((at, opened.copy(), others))
+                if others := fitting[1:]:
+                    choices.append((at, opened.copy(), others))
+            elif others := fitting[1:]:
+                fresh.append((at, opened.copy(), others))
+            group, parts = fitting[0]
             self._check_score(cuts[at], parts)
             number, place = cuts[at][0], opened.places[group]
             above = made.get(place[:-1])
@@ -361,6 +379,7 @@ class _Replay:
             opened.cut(group, parts)
             at += 1
         self._opened = opened
+        return True
 
     def check_end(self) -> None:
         """The records of a group must show the same values."""
