@@ -9,9 +9,11 @@ For every k: the normalised width (the mean share of a column that a released va
 of random counts, the class error of a decision tree, and seconds. `joint` is a simulated job of two
 parties with half of the columns each; its release is that of one table. `messages` are those in
 sequence that cut the groups: two a level. The parties of a job know the declared range of a column
-and not its values, so that their width is slightly larger than one table's of the same release. `--peers` is the Python of an environment
-with anonypy, whose boxes are tight and whose categories are sets of values, without a taxonomy: its
-width is that of these sets. ARX cannot be had here, and prints no figures of these tables.
+and not its values, so that their width is slightly larger than one table's of the same release.
+`--peers` is the Python of an environment with anonypy, whose boxes are tight and whose categories are
+sets of values, without a taxonomy. Its groups have two rows: `sets` has the width of these sets, and
+`nodes` measures each category by the smallest node that covers the set, as all other rows do. ARX
+cannot be had here, and no figures of it for these tables are at hand.
 """
 
 from __future__ import annotations
@@ -19,6 +21,7 @@ from __future__ import annotations
 import argparse
 import csv
 import json
+import re
 import subprocess
 import sys
 import tempfile
@@ -30,7 +33,10 @@ from typing import Any
 
 import numpy as np
 
-from coterie.anonymity.algorithms.comparison import OF_TABLES, Tried, compared
+from coterie.anonymity.algorithms.anonymized import Anonymized
+from coterie.anonymity.algorithms.comparison import OF_TABLES, Tried, compared, measured_way
+from coterie.anonymity.algorithms.local_recoding import Parts, recode
+from coterie.anonymity.algorithms.mondrian import Options, mondrian
 from coterie.anonymity.algorithms.top_down import specialize_table
 from coterie.anonymity.algorithms.width import WidthOptions, cut_by_width
 from coterie.anonymity.specialization.specialize import Requirement
@@ -56,8 +62,10 @@ TABLES = {
         "age", "education-num", "capital-gain", "capital-loss", "hours-per-week", "race", "sex",
     ),
 }  # fmt: skip
+REGIONS = "method: mondrian, boxes: regions"
 WAYS = {
     **OF_TABLES,
+    REGIONS: lambda table, needs, most, _: mondrian(table, needs, most, Options(boxes="regions")),
     "method: mondrian, rule: width, boxes: tight": lambda table, needs, most, _: cut_by_width(
         table, needs, most, WidthOptions(tight=True)
     ),
@@ -160,8 +168,8 @@ def joint(one: Measured, k: int, keys: str, taxonomies: Path, place: Path) -> di
     return found
 
 
-def peer(one: Measured, k: int, python: Path, place: Path) -> dict[str, Any]:
-    """anonypy, in an environment of its own."""
+def peer(one: Measured, k: int, python: Path, place: Path) -> list[dict[str, Any]]:
+    """anonypy, in an environment of its own: its sets of values, and the nodes that cover them."""
     path = place / "table.csv"
     texts = one.texts()
     with path.open("w", newline="") as file:
@@ -172,10 +180,21 @@ def peer(one: Measured, k: int, python: Path, place: Path) -> dict[str, Any]:
     command = [str(python), str(script), "anonypy", str(path), ".", str(k), *one.columns]
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=240)
     if done.returncode:
-        return {"tool": "anonypy", "error": done.stderr.strip().splitlines()[-1:]}
+        return [{"tool": "anonypy", "error": done.stderr.strip().splitlines()[-1:]}]
     found = json.loads(done.stdout)
-    return {"tool": f"anonypy {found['version']}", "groups": found["groups"],
-            "width": found["normalised_width"], "seconds": found["seconds"]}  # fmt: skip
+    tool, seconds = f"anonypy {found['version']}", found["seconds"]
+    covered = measured_way("", covering(one, k, found["parts"]), "class", seconds)
+    sets = {"groups": found["groups"], "width": found["normalised_width"], "seconds": seconds}
+    return [{"tool": f"{tool}, sets", **sets}, {"tool": f"{tool}, nodes", **_figures(covered)}]
+
+
+def covering(one: Measured, k: int, parts: Sequence[Sequence[int]]) -> Anonymized:
+    """Groups of records as tight boxes: the ends of numbers, and the smallest nodes above all values."""
+    table = one.table()
+    group = np.empty(table.records, np.int64)
+    for number, part in enumerate(parts):
+        group[list(part)] = number
+    return recode("anonypy", table, [Requirement(one.columns, k)], 0, lambda *_: Parts(group))
 
 
 def scale(folder: Path, records: int) -> list[dict[str, Any]]:
@@ -202,15 +221,21 @@ def targets(found: Mapping[str, Any]) -> list[dict[str, Any]]:
     for table in TABLES:
         for k in sorted({row["k"] for row in found[table]}):
             rows = [row for row in found[table] if row["k"] == k and "width" in row]
-            width = {row["tool"].partition(" 0.")[0]: row["width"] for row in rows}
+            width = {
+                re.sub(r"anonypy [\d.]+", "anonypy", row["tool"]): row["width"] for row in rows
+            }
             ours = width["one table, method: mondrian, rule: width"]
-            refined = width["one table, method: specialize, refine: groups"]
-            asked = f"{table}, k = {k}: width of the joint release, that of refined groups"
-            entries.append(_target(asked, ours, refined))
-            if "anonypy" in width:
-                tight = width["one table, method: mondrian, rule: width, boxes: tight"]
-                asked = f"{table}, k = {k}: the same in tight boxes, anonypy's"
-                entries.append(_target(asked, tight, width["anonypy"]))
+            regions = min(
+                width[f"one table, {keys}"]
+                for keys in (REGIONS, "method: specialize", "method: specialize, refine: groups")
+            )
+            asked = f"{table}, k = {k}: width of the joint release, the best other one in regions"
+            entries.append(_target(asked, ours, regions))
+            tight = width["one table, method: mondrian, rule: width, boxes: tight"]
+            for kind in ("sets", "nodes"):
+                if f"anonypy, {kind}" in width:
+                    asked = f"{table}, k = {k}: the same in tight boxes, anonypy's {kind}"
+                    entries.append(_target(asked, tight, width[f"anonypy, {kind}"]))
     if len(found.get("scale", ())) == 2:
         one, other = (row["cpu_seconds"] for row in found["scale"])
         asked = f"{found['scale'][0]['records']:,} records: mondrian over specialize, processor"
@@ -240,7 +265,7 @@ def main(argv: Sequence[str] | None = None) -> int:
                 found = [joint(one, k, keys, folder / "taxonomies", Path(place)) for keys in JOINT]
                 found += alone(one, k)
                 if options.peers is not None:
-                    found.append(peer(one, k, options.peers, Path(place)))
+                    found += peer(one, k, options.peers, Path(place))
             rows += [{"k": k, **entry} for entry in found]
             print(json.dumps(rows[-len(found) :]), file=sys.stderr)
         result[one.name] = rows

@@ -50,7 +50,7 @@ def width_of(values: list[Any], shown: list[frozenset[Any]], numbers: bool) -> f
 
 
 def anonypy(
-    frame: Any, columns: list[str], folder: str, k: int, found: dict[str, float]
+    frame: Any, columns: list[str], folder: str, k: int, found: dict[str, Any]
 ) -> tuple[list[Any], int]:
     from anonypy import Preserver
 
@@ -77,11 +77,13 @@ def anonypy(
         losses.append(loss_of(values, shown))
         widths.append(width_of(values, shown, frame[column].dtype != object))
     found |= {"normalised_width": round(sum(widths) / len(widths), 4), "groups": len(parts)}
+    if folder == ".":  # for `bench utility`, which measures the groups itself, too
+        found["parts"] = [list(map(int, part)) for part in parts]
     return losses, min(map(len, parts))
 
 
 def anjana(
-    frame: Any, columns: list[str], folder: str, k: int, found: dict[str, float]
+    frame: Any, columns: list[str], folder: str, k: int, found: dict[str, Any]
 ) -> tuple[list[Any], int]:
     from anjana.anonymity import k_anonymity
 
@@ -121,7 +123,7 @@ def main() -> None:
     if tool == "pycanon":
         from pycanon.anonymity import k_anonymity
 
-        found: dict[str, float] = {"smallest": int(k_anonymity(frame, columns))}
+        found: dict[str, Any] = {"smallest": int(k_anonymity(frame, columns))}
         try:  # older versions of pycanon do not measure risk
             from pycanon.metrics import average_rir, max_rir
         except ModuleNotFoundError:

@@ -30,6 +30,9 @@ def test_the_joint_table_is_that_of_one_table_and_every_way_has_its_figures(
         assert joint["messages"] > 0 < joint["sent_bytes"]
         tight = rows["one table, method: mondrian, rule: width, boxes: tight"]
         assert tight["width"] <= one["width"]
+        wide = rows["one table, method: mondrian, boxes: regions"]
+        assert wide["groups"] == rows["one table, method: mondrian"]["groups"]
+        assert wide["width"] >= rows["one table, method: mondrian"]["width"]
     assert [row["records"] for row in result["scale"]] == [3000, 3000]
     assert len(result["targets"]) == 3
     assert all(entry["figure"] is not None for entry in result["targets"])
