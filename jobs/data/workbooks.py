@@ -18,7 +18,6 @@ import pyarrow as pa
 
 from coterie.anonymity.table.scales import number_text
 from coterie.base.errors import DataError
-from coterie.base.text import quoted_list
 from coterie.jobs.data.require import require_columns
 
 SUFFIXES = (".xlsx", ".xlsm", ".xls", ".ods")
@@ -99,7 +98,7 @@ class Workbook:
         raise DataError(
             f"{what}; say data: {{excel: FILE, sheet: NAME}} with one of {{value}}",
             file=str(self.path),
-            value=quoted_list(sheets),
+            value=", ".join(sheets),
             bare=what,
         )
 

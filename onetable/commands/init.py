@@ -175,7 +175,13 @@ def job(
             if party not in known and (place := _ask(question, "", _address)):
                 known[party] = place
         if identifier is None and len(tables) > 1:
-            guess = common_id(list(tables.values()))
+            try:
+                guess: str | None = common_id(list(tables.values()))
+            except UsageError as error:
+                if not set.intersection(*(set(table.names) for table in tables.values())):
+                    raise
+                click.echo(f"{error}", err=True)
+                guess = None
             columns = _columns_of(*tables.values())
             identifier = _written(_ask("Column that identifies people", guess, columns))
     for place in known.values():

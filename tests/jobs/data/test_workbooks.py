@@ -41,7 +41,7 @@ def test_one_of_several_sheets_is_named(book):
     made.create_sheet("Others").append(["A"])
     made["Others"].append([5])
     made.save(book)
-    with pytest.raises(DataError, match=r"several sheets; say data: .*'People' and 'Others'"):
+    with pytest.raises(DataError, match=r"several sheets; say data: .* one of 'People, Others'"):
         file_source(book).names()
     for sheet, names in (("Others", ["A"]), ("People", ROWS[0])):
         text = f"data: {{excel: people.xlsx, sheet: {sheet}}}"

@@ -239,6 +239,14 @@ def test_a_wrong_answer_is_asked_for_again(tmp_path):
     assert "'here' is not HOST:PORT" in said
     assert "no column 'Ilness'" in said
     assert "bank.example:7000" in (tmp_path / "job.yaml").read_text()
+    (tmp_path / "job.yaml").unlink()  # no guess: values of the one common column repeat
+    (tmp_path / "visits.csv").write_text(
+        "ID,Ward\n" + "".join(f"{i % 40},{i % 3}\n" for i in range(80))
+    )
+    said = at_a_terminal(tmp_path, "job", "bank=bank.csv", "ward=visits.csv", "", "", "Ward", "ID")
+    assert "no column that identifies people has the same name" in said
+    assert "no column 'Ward'" in said
+    assert "id: ID" in (tmp_path / "job.yaml").read_text()
     said = at_a_terminal(tmp_path, "table", "bank.csv", "Jb", "Job,Income", "Incme", "", "ten", "3")
     assert "did you mean 'Job'?" in said
     assert "did you mean 'Income'?" in said
