@@ -48,6 +48,8 @@ class Networks:
             ip("netns", "add", name)
             ip("-n", name, "link", "set", "lo", "up")
         relay = self.names["relay"]
+        forwarding = "echo 0 > /proc/sys/net/ipv4/ip_forward"  # a container engine turns it on
+        subprocess.run(["ip", "netns", "exec", relay, "sh", "-c", forwarding], check=True)
         ip("-n", relay, "addr", "add", "10.77.0.1/32", "dev", "lo")
         for number, host in enumerate(HOSTS[1:], 1):
             name, near, far = self.names[host], f"w{number}", "out"

@@ -226,7 +226,7 @@ MUTANTS = {
     ),
     "silence is measured by the wall clock": Mutant(
         _by_the_wall,
-        [_job(*_ALL), {"do": "clock", "party": "birk", "by": 3600.0, "at": 3.0}],
+        [_job(*_ALL), {"do": "clock", "party": "birk", "by": 3600.0, "at": 4.0}],
         "ended undisturbed",
         more={"latency": 0.3},
     ),

@@ -124,9 +124,9 @@ def slack_of_the_losers(watched, world):
     second, third = (name for name in THREE if name != watched)
     k, after = 20, 2
     own = {
-        watched: {0: Refused(5, 1, 7, 0, 0), 1: Refused(9, after, 70, 0, 0)},
-        second: {0: Refused(15, 3, 7, 1, 0), 1: Refused(9, after, (80, 9000)[world], 1, 0)},
-        third: {0: Refused((1, 14)[world], 3, 7, 2, 0), 1: Refused((3, 9)[world], after, 5, 2, 0)},
+        watched: {0: Refused(5, 1, 7, 0, 0), 1: Refused(12, after, 70, 0, 0)},
+        second: {0: Refused(15, 3, 7, 1, 0), 1: Refused(12, after, (80, 9000)[world], 1, 0)},
+        third: {0: Refused((1, 14)[world], 3, 7, 2, 0), 1: Refused((3, 12)[world], after, 5, 2, 0)},
     }
     columns = dict(zip("xyz", (watched, second, third), strict=True))
     requirement = Requirement(("x", "y", "z"), k)
