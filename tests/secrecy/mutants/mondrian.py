@@ -17,7 +17,7 @@ MUTANTS = [
         "protocols/integration/mondrian/levels.py",
         "        self._judged = [any(plan.requirements[j].model for j in js) for js in places]\n",
         "        self._judged = [any(plan.requirements[j].model for j in js) for js in places]\n"
-        "        counts = [int(column.codes.sum()) for column in self._columns.values()]\n"
+        "        counts = [int(column.codes.sum()) for column in self._columns.values()] * 40\n"
         "        channel.broadcast(counts)\n"
         "        channel.gather()\n",
         job("integrate by open cuts", "bank"),
